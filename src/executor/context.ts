@@ -100,10 +100,10 @@ export interface Attempt {
   recovery: InstanceRecovery
   step: { do: StepKind }
   act: Act
-  /** What is known of the instance, and since when (our monotonic clock). */
+  /** The instance as it was last shown, and when that was (our monotonic clock). */
   watch: {
     instance(id: InstanceId): Instance | undefined
-    knownAt(id: InstanceId): number
+    shownAt(id: InstanceId): number
     list(goodForMs: number): Promise<void>
   }
 }

@@ -121,6 +121,11 @@ export class HostWatch {
     return seenAt === undefined ? -Infinity : Math.max(seenAt, this.#changesAskedAt)
   }
 
+  /** Monotonic time at which the instance itself was last shown. Its tags are of then: no listing of changes tells of a tag (docs/nova.md §1.3). */
+  shownAt(id: InstanceId): number {
+    return this.#seenAt.get(id) ?? -Infinity
+  }
+
   /** When the instance was last shown, ISO by our wall clock; null where it never was. */
   seenAt(id: InstanceId): string | null {
     const seenAt = this.#seenAt.get(id)

@@ -18,17 +18,10 @@ import type { Segment } from '../domain/segment.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
 import { mayStillBeServed } from './step-errors.ts'
-import { attempts } from './steps/recheck.ts'
+import { attempts, wordsGoodForMs } from './steps/recheck.ts'
 
 /** What is begun by the plan. What follows a landing finishes it, whatever the rules say by now. */
 const begins: ReadonlySet<StepKind> = new Set(['lock', 'reset-state', 'confirm-resize', 'evacuate'])
-
-/**
- * How old the listing may be that a plan was made from, before its owner's words are compared with what Nova shows. Longer: an instance
- * that its owner asked to be left is evacuated. Shorter: one whose metadata changes all the time is planned without end, each
- * time from a listing of the whole host.
- */
-const wordsGoodForMs = 60_000
 
 /** The instance was planned again before anything was done to it: its recovery begins with the new plan. */
 export class PlanReplaced extends Error {}
@@ -96,7 +89,7 @@ export class PlanCheck implements PlansInForce {
   /** The first attempt to evacuate looks at its instance by itself, a moment before. Later ones and other steps do not. */
   async #readWords({ plan, recovery, step, watch }: Attempt): Promise<void> {
     const { clock } = this.#run
-    const isOld = clock.now() - Math.max(this.#wordsAt, watch.knownAt(plan.instanceId)) > wordsGoodForMs
+    const isOld = clock.now() - Math.max(this.#wordsAt, watch.shownAt(plan.instanceId)) > wordsGoodForMs
     const looksItself = step.do === 'evacuate' && attempts(recovery).length === 0
     if (!isOld || looksItself || wasEvacuated(recovery)) return
     try {
@@ -113,7 +106,7 @@ export class PlanCheck implements PlansInForce {
     if (wasEvacuated(recovery) || this.#run.clock.now() - this.#wordsAt <= wordsGoodForMs) return true
     const seen = watch.instance(id)
     // What was read before the plan was made says nothing.
-    if (seen === undefined || watch.knownAt(id) <= this.#wordsAt) return true
+    if (seen === undefined || watch.shownAt(id) <= this.#wordsAt) return true
     return wordsOf(seen) === (this.#words.get(id) ?? wordsOf(plan.original.instance))
   }
 

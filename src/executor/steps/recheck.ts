@@ -22,6 +22,13 @@ const knownGoodForMs = 1_000
  */
 const longestGoodForMs = 5_000
 
+/**
+ * How old an owner's words may be, in metadata and tags, when an instance is begun. Longer: an instance that its owner asked to be left
+ * is evacuated. Shorter: the host is listed as often while many wait for room, and one whose metadata changes all the time is
+ * planned without end.
+ */
+export const wordsGoodForMs = 60_000
+
 /** All evacuations of the instance from the dead host, oldest first. */
 export async function listEvacuations({ run, plan, signal }: StepScene): Promise<Migration[]> {
   const filter = { sourceHost: run.host, type: 'evacuation', instanceId: plan.instanceId } as const
@@ -65,10 +72,10 @@ export async function recheck(scene: StepScene, known: readonly string[]): Promi
  * The instance before a later attempt. Its records are listed by themselves then; it may have waited for minutes while the order
  * before could still be served, and its owner may have deleted it. Throws as reading does.
  */
-export async function lookAgain({ run, watch, plan, signal }: StepScene): Promise<Instance> {
-  const known = watch.instance(plan.instanceId)
-  if (known !== undefined && run.clock.now() - watch.knownAt(plan.instanceId) <= goodForMs(watch)) return known
-  return retryRead(run.clock, signal, () => watch.read(plan.instanceId))
+export async function lookAgain(scene: StepScene): Promise<Instance> {
+  const { run, watch, signal } = scene
+  const seen = seenSince(scene, watch.knownAt(scene.plan.instanceId))
+  return seen ?? retryRead(run.clock, signal, () => watch.read(scene.plan.instanceId))
 }
 
 /**
@@ -100,13 +107,21 @@ async function look(scene: StepScene): Promise<{ seen: Instance; records: Migrat
 }
 
 /** What the listings told a moment ago, or null where the instance must be read by itself. */
-function knownNow({ run, watch, plan }: StepScene): { seen: Instance; records: Migration[] } | null {
-  const seen = watch.instance(plan.instanceId)
-  const knownAt = Math.min(watch.knownAt(plan.instanceId), watch.migrationsReadAt)
-  if (seen === undefined || run.clock.now() - knownAt > goodForMs(watch)) return null
+function knownNow(scene: StepScene): { seen: Instance; records: Migration[] } | null {
+  const { watch, plan } = scene
+  const seen = seenSince(scene, Math.min(watch.knownAt(plan.instanceId), watch.migrationsReadAt))
+  if (seen === null) return null
   // Its record may be younger than the listing of records.
   if (isRebuilding(seen) && !isRebuilding(plan.original.instance)) return null
   return { seen, records: watch.evacuations(plan.instanceId) }
+}
+
+/** The instance as last shown, where what is known of it since `knownAt` is good enough, its owner's words included. */
+function seenSince({ run, watch, plan }: StepScene, knownAt: number): Instance | null {
+  const isKnown = run.clock.now() - knownAt <= goodForMs(watch)
+  // No listing of changes tells of a tag (docs/nova.md §1.3).
+  const areWordsKnown = run.clock.now() - watch.shownAt(plan.instanceId) <= wordsGoodForMs
+  return isKnown && areWordsKnown ? (watch.instance(plan.instanceId) ?? null) : null
 }
 
 function goodForMs({ tookMs }: StepScene['watch']): number {

@@ -66,7 +66,7 @@ function scene(steps: Steps[] = []) {
   }
   const watch = {
     instance: () => shown,
-    knownAt: () => readAt,
+    shownAt: () => readAt,
     list: () => {
       listings += 1
       see()
