@@ -72,9 +72,11 @@ export class ProcessFailures {
   #observed: Set<HostName> = new Set()
   /** Hosts whose nova-compute someone reported down, and who, until its incident is open or it was seen well. */
   readonly #reported = new Map<HostName, string>()
-  /** Hosts for which there is no room, and of which people were told. */
+  /** Hosts for which the brake had no room in the last poll. */
+  #withoutRoom: ReadonlySet<HostName> = new Set()
+  /** Those of which people were told. */
   readonly #told = new Set<HostName>()
-  /** Those of which people are to be told yet, and since when there is no room. */
+  /** Those of which people are to be told yet, and since when. */
   readonly #untold = new Map<HostName, number>()
 
   constructor(parts: ProcessFailuresParts) {
@@ -102,6 +104,14 @@ export class ProcessFailures {
     this.#healthy.delete(host)
     // Its open incident goes on; a report kept beside it would open another one when a person ends that.
     if (this.#parts.store.openProcessOn(host) === undefined) this.#reported.set(host, by)
+  }
+
+  /** Why nothing is begun yet about a nova-compute that was reported; null: nothing keeps us from it, or nobody reports it any more. */
+  waitsFor(host: HostName): string | null {
+    if (!this.#reported.has(host)) return null
+    const held = this.#ordered(host)
+    if (held !== null) return held.message
+    return this.#withoutRoom.has(host) ? 'The brake lets Lifeboat take no more hosts out of scheduling' : null
   }
 
   /** Whether a service that was disabled because its nova-compute failed may be enabled, whatever became of its incident. */
@@ -206,6 +216,7 @@ export class ProcessFailures {
     for (const { verdict, ruling } of ruled) if (ruling.do === 'leave') this.#begin(verdict, ruling)
     const wanted = ruled.filter(({ ruling }) => ruling.do === 'disable')
     if (wanted.length === 0) {
+      this.#withoutRoom = new Set()
       this.#untold.clear()
       return
     }
@@ -214,10 +225,8 @@ export class ProcessFailures {
     // Those whose disable stands already take no new room.
     const room = new Set([...this.#parts.brake.roomFor(hosts, aside), ...aside])
     for (const { verdict, ruling } of wanted) if (room.has(verdict.host)) this.#begin(verdict, ruling)
-    this.#tellOfTheRest(
-      hosts.filter((host) => !room.has(host)),
-      aside,
-    )
+    this.#withoutRoom = new Set(hosts.filter((host) => !room.has(host)))
+    this.#tellOfTheRest([...this.#withoutRoom], aside)
   }
 
   /** Puts the failure on record. One that is left to people is over at once: they are told, and nothing is written on the service. */

@@ -16,6 +16,7 @@ import {
   judgeUncrashed,
   repeats,
   reportsDeadProcess,
+  tellsOfDisk,
   type Judgement,
   type Report,
   type ReportedIncident,
@@ -49,7 +50,7 @@ export interface ReportBookParts {
   monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'lastBeat' | 'lastPoll' | 'service' | 'segment'>
   store: IncidentStore
   orders: Orders
-  processes: Pick<ProcessFailures, 'reported'>
+  processes: Pick<ProcessFailures, 'reported' | 'waitsFor'>
   instances: Pick<InstanceFailures, 'reported' | 'crashed' | 'standing'>
   /** Polls now. */
   wake: () => void
@@ -64,6 +65,8 @@ interface Kept {
    * one that came while Nova could not be read.
    */
   readAt: number | null
+  /** Since when Lifeboat can deal with it, monotonic ms: it grows old only from then on. */
+  since: number
 }
 
 export class ReportBook implements Reports {
@@ -90,7 +93,10 @@ export class ReportBook implements Reports {
   /** From now on reports are dealt with, also those of the run before: it may have ended before anything came of them. */
   start(): void {
     this.#passesOn = true
-    for (const { report } of this.#kept.values()) this.#passOn(report)
+    for (const kept of this.#kept.values()) {
+      kept.since = this.#parts.clock.now()
+      this.#passOn(kept.report)
+    }
   }
 
   receive(order: ReportOrder): ReportView {
@@ -148,14 +154,16 @@ export class ReportBook implements Reports {
   }
 
   /** Takes in a poll: what came of each report that is not settled. Never throws. */
-  consider({ ok }: PollReport): void {
-    const { journal, observer, monitor } = this.#parts
+  consider({ ok, frozen }: PollReport): void {
+    const { clock, journal, observer, monitor, processes } = this.#parts
+    // Those of crashes are settled with what they caused.
+    const open = [...this.#kept.values()].filter(({ report }) => report.settled === null && report.about !== 'VM')
+    const isBlind = !ok || frozen !== null
+    for (const kept of open) if (isBlind || processes.waitsFor(kept.report.host) !== null) kept.since = clock.now()
     if (!ok) return
     const { at: readAt, tookMs } = monitor.lastPoll() ?? { at: -Infinity, tookMs: 0 }
     try {
-      for (const kept of this.#kept.values()) {
-        // Those of crashes are settled with what they caused.
-        if (kept.report.settled !== null || kept.report.about === 'VM') continue
+      for (const kept of open) {
         if (kept.at <= readAt - tookMs) kept.readAt ??= readAt
         const { status, message, incident } = this.#judge(kept)
         if (!isEnd(status)) continue
@@ -177,7 +185,7 @@ export class ReportBook implements Reports {
   /** When a storage fails, it fails for many guests at once: one alarm for each host. */
   #tellOfDisk({ host, payload, by }: ReportOrder): void {
     const { clock, journal } = this.#parts
-    if (payload['event'] !== 'IO_ERROR' || payload['vir_domain_event'] !== 'IO_ERROR_REPORT') return
+    if (!tellsOfDisk(payload)) return
     if (clock.now() - (this.#toldOfDisk.get(host) ?? -Infinity) < toldOfDiskForMs) return
     const message = `${by} reports that a disk of instance ${payload['instance_uuid'] ?? ''} fails on ${host}. Lifeboat restarts no guest because of it: check the storage`
     journal.append([{ kind: 'alarm.raised', host, data: { code: 'GUEST_DISK_FAILS', message } }])
@@ -187,7 +195,7 @@ export class ReportBook implements Reports {
   #takeGuest(given: Omit<Report, 'receivedAt' | 'settled'>): ReportView {
     const { clock } = this.#parts
     const receivedAt = new Date(clock.wall()).toISOString()
-    const kept = { report: { ...given, receivedAt, settled: null }, at: clock.now(), readAt: null }
+    const kept = { report: { ...given, receivedAt, settled: null }, at: clock.now(), readAt: null, since: clock.now() }
     this.#guests.push(kept)
     this.#guests.splice(0, this.#guests.length - guestsKept)
     return this.#view(kept)
@@ -223,7 +231,7 @@ export class ReportBook implements Reports {
         receivedAt: entry.at,
         settled: null,
       }
-      this.#kept.set(uuid, { report, at: onOurClock(clock, entry.at), readAt: null })
+      this.#kept.set(uuid, { report, at: onOurClock(clock, entry.at), readAt: null, since: clock.now() })
       this.#lastNumber = Math.max(this.#lastNumber, number)
       this.#forgetOld()
     }
@@ -251,13 +259,14 @@ export class ReportBook implements Reports {
     return { ...report, status, message, incident, updatedAt }
   }
 
-  #judge({ report, at, readAt }: Kept): Judgement {
-    const { clock, monitor, store, instances } = this.#parts
+  #judge({ report, readAt, since }: Kept): Judgement {
+    const { clock, monitor, store, instances, processes } = this.#parts
     if (crashedInstance(report) !== null) return instances.standing(report)
     if (report.about === 'VM') return judgeUncrashed(report)
     const { host } = report
     return judgeReport(report, {
-      ageMs: clock.now() - at,
+      ageMs: clock.now() - since,
+      waitsFor: processes.waitsFor(host),
       verdict: monitor.verdict(host),
       hasBeatSince: readAt !== null && (monitor.lastBeat(host) ?? -Infinity) > readAt,
       host: store.openOn(host) ?? this.#endedSince(report, 'incident.opened'),

@@ -58,7 +58,7 @@ const repeatedWithinMs = 180_000
 /** How long a report of a dead host waits for the verdict. Longer: a monitor's mistake stays open; shorter: it ends before Nova says down. */
 const hostVerdictWithinMs = 600_000
 
-/** How long a report of a process waits until something comes of it. */
+/** How long a report of a process stays open while nothing keeps Lifeboat from it, and still nothing comes of it. */
 const processWithinMs = 600_000
 
 /**
@@ -85,6 +85,11 @@ export function reportsDeadProcess({ about, payload }: Pick<Report, 'about' | 'p
   return about === 'PROCESS' && payload['event'] === 'STOPPED' && payload['process_name'] === novaCompute
 }
 
+/** The disk of a guest fails, and QEMU says so to whoever asked it to report. */
+export function tellsOfDisk(payload: Report['payload']): boolean {
+  return payload['event'] === 'IO_ERROR' && payload['vir_domain_event'] === 'IO_ERROR_REPORT'
+}
+
 /** An incident as far as a report tells of it. */
 export interface ReportedIncident extends Pick<Incident, 'id' | 'mode' | 'held'> {
   closed: EntryData['incident.closed'] | null
@@ -92,8 +97,10 @@ export interface ReportedIncident extends Pick<Incident, 'id' | 'mode' | 'held'>
 
 /** What Lifeboat knows now of the host of a report. */
 export interface ReportFacts {
-  /** Since it was received, ms, by our monotonic clock. */
+  /** For how long Lifeboat could have dealt with it, ms, by our monotonic clock. */
   ageMs: number
+  /** Why nothing is begun about it now, though it will be; null: nothing keeps Lifeboat from it. */
+  waitsFor: string | null
   verdict: Verdict | undefined
   /** Its nova-compute was seen to beat after the report came. */
   hasBeatSince: boolean
@@ -131,9 +138,10 @@ function ofHost(payload: Report['payload'], { ageMs, verdict, hasBeatSince }: Re
   return say('running', verdict === undefined ? 'Lifeboat is looking at the host' : verdict.message)
 }
 
-function ofProcess({ ageMs, process, isDisabled }: ReportFacts): Judgement {
+function ofProcess({ ageMs, waitsFor, process, isDisabled }: ReportFacts): Judgement {
   if (process === undefined) {
     if (isDisabled) return say('finished', 'Its service is disabled already')
+    if (waitsFor !== null) return say('error', waitsFor)
     if (ageMs < processWithinMs) return say('running', 'Lifeboat is looking at the host')
     return say('ignored', 'Lifeboat disabled nothing: see the alarms, or the orders on this host')
   }
@@ -161,9 +169,11 @@ function ofIncident({ id, held, closed }: ReportedIncident): Judgement {
 }
 
 /** How a report of a guest that has not crashed stands: nothing follows from it. */
-export function judgeUncrashed({ payload: { event } }: Pick<Report, 'payload'>): Judgement {
-  if (event === 'IO_ERROR')
+export function judgeUncrashed({ payload }: Pick<Report, 'payload'>): Judgement {
+  const { event } = payload
+  if (tellsOfDisk(payload))
     return say('ignored', 'Lifeboat told the operators, and restarts no guest because a disk fails')
+  if (event === 'IO_ERROR') return say('ignored', 'Lifeboat restarts no guest because a disk fails')
   if (event === 'QEMU_GUEST_AGENT_ERROR')
     return say('ignored', 'The guest runs, although its agent is silent: Lifeboat leaves it alone')
   return say('ignored', 'Lifeboat restarts only guests whose QEMU died (LIFECYCLE, STOPPED_FAILED)')

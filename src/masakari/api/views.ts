@@ -110,7 +110,15 @@ export function ownReport(incident: IncidentSummary, isDisabled: boolean): Repor
       : { event: 'STOPPED', process_name: process }
   const closed = ended === null ? null : { ...ended, counts: outcomes }
   const known = { id, mode, held, closed }
-  const facts = { ageMs: 0, verdict: undefined, hasBeatSince: false, isDisabled, host: undefined, process: undefined }
+  const facts = {
+    ageMs: 0,
+    waitsFor: null,
+    verdict: undefined,
+    hasBeatSince: false,
+    isDisabled,
+    host: undefined,
+    process: undefined,
+  }
   const judged = judgeReport({ about, payload }, { ...facts, [process === null ? 'host' : 'process']: known })
   const uuid = uuidOf('notification', id)
   return {
