@@ -9,11 +9,12 @@ import type { InstanceId } from '../domain/instance.ts'
 import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Act, Run } from './context.ts'
-import { firstRefusalPauseMs, gateHolds, lookAgainMs, longestRefusalPauseMs, silence, type Holding } from './holding.ts'
+import { firstRefusalPauseMs, longestRefusalPauseMs, lookAgainMs, mayBeReplaced, type Holding } from './holding.ts'
 import type { WatchListener } from './host-watch.ts'
+import { silence } from './retry.ts'
 
 /** What a person must correct: whichever instance is asked for next, it is refused alike. */
-const refused: ReadonlySet<ErrorCode> = new Set(['AUTH_FAILED', 'AUTH_FORBIDDEN', 'CATALOG_MISSING', 'API_MALFORMED'])
+const refused: ReadonlySet<ErrorCode> = new Set(['AUTH_FAILED', 'AUTH_FORBIDDEN', 'CATALOG_MISSING'])
 
 /** First and longest pause after an API was away. Longer notices late that it is back; shorter writes rows all through an outage. */
 const firstSilencePauseMs = 1_000
@@ -98,19 +99,16 @@ export class CloudTrouble implements WatchListener {
     this.#say(failure, isForAll ? silencesBeforeHold : inARow)
   }
 
-  /** The instance ends its step, or its write may be served for minutes yet: another one may try, and none need wait for it. */
+  /** This instance tries no more for now: its step ended, or its write may still be served. Another one may try. */
   gaveUp(scene: Attempt): void {
     const door = this.#doors.get(doorOf(scene))
     if (door?.trying === scene.plan.instanceId) door.trying = null
-    if (isAborted(this.#run.signal) || this.#isCancelled() || !this.#troubled.delete(scene.plan.instanceId)) return
-    this.#endHold('nothing waits for it any more')
+    this.#forget(scene.plan.instanceId)
   }
 
   unread(error: LifeboatError, inARow: number): void {
     this.#isBlind = true
-    // A proxy that is restarted answers with what is no answer: nobody need correct that.
-    const isPassing = error.code === 'API_MALFORMED'
-    if (inARow >= silencesBeforeHold) this.#say(error, inARow, isPassing || silence.has(error.code))
+    if (inARow >= silencesBeforeHold) this.#say(error, inARow)
   }
 
   readAgain(): void {
@@ -151,12 +149,12 @@ export class CloudTrouble implements WatchListener {
    * Reads until it succeeds or fails for the instance's own reasons: what may not be read says nothing about it. A person who
    * cancels ends that: at once where Nova refuses, where it is silent once that lasts.
    *
-   * @param waited told of each pause, in which nothing could be seen
+   * @param options `waited`: told of each pause, in which nothing could be seen; `only`: what Nova refuses is thrown at once
    */
   async reading<T>(
     { plan, signal }: { plan: Pick<InstancePlan, 'instanceId'>; signal: AbortSignal },
     read: () => Promise<T>,
-    waited: (ms: number) => void = () => undefined,
+    { waited, only }: { waited?: (ms: number) => void; only?: 'silence' } = {},
   ): Promise<T> {
     const { clock } = this.#run
     let since: number | null = null
@@ -171,8 +169,9 @@ export class CloudTrouble implements WatchListener {
         since ??= clock.now()
         const isCancelled = this.#isCancelled()
         const isLeft = isCancelled && (!silence.has(error.code) || clock.now() - since >= silentAfterCancelMs)
-        if (!isCloudTrouble(error) || isLeft || isAborted(signal)) {
-          this.#troubled.delete(plan.instanceId)
+        const isTrouble = isCloudTrouble(error) && (only !== 'silence' || silence.has(error.code))
+        if (!isTrouble || isLeft || isAborted(signal)) {
+          this.#forget(plan.instanceId)
           throw error
         }
         const from = clock.now()
@@ -184,7 +183,7 @@ export class CloudTrouble implements WatchListener {
           if (this.#run.rulesInForce?.() !== rules) break
           await sleep(clock, Math.min(lookAgainMs, pauseMs), signal)
         }
-        waited(clock.now() - from)
+        waited?.(clock.now() - from)
       }
     }
   }
@@ -249,8 +248,15 @@ export class CloudTrouble implements WatchListener {
     return this.#holding.incident.cancelled !== null
   }
 
-  #say(failure: Pick<ErrorRecord, 'code' | 'message'>, inARow: number, silent = silence.has(failure.code)): void {
-    if (silent && (inARow < silencesBeforeHold || gateHolds.has(this.#holding.incident.held?.code))) return
+  /** It has no trouble any more, one way or the other. */
+  #forget(id: InstanceId): void {
+    if (isAborted(this.#run.signal) || this.#isCancelled() || !this.#troubled.delete(id)) return
+    this.#endHold('nothing waits for it any more')
+  }
+
+  #say(failure: Pick<ErrorRecord, 'code' | 'message'>, inARow: number): void {
+    const silent = silence.has(failure.code)
+    if ((silent && inARow < silencesBeforeHold) || !mayBeReplaced.has(this.#holding.incident.held?.code)) return
     const error = failure instanceof LifeboatError ? failure : undefined
     const message = `${failure.message}. It is tried again by itself; what is not refused goes on`
     this.#holding.hold(silent ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', message, error)

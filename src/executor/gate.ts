@@ -7,6 +7,7 @@ import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import { holdsWith, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Act, Permission, Run } from './context.ts'
+import { callHolds } from './holding.ts'
 import { lastMoment } from './last-moment.ts'
 
 /** Phases in which every write rests on a proof of death. Before them there is none yet. */
@@ -24,12 +25,8 @@ const proofGoodForMs = 5_000
 /** The incident names the orders that hold it now, also when they change while it waits. */
 const ordered = holdsWith('ordered')
 
-/**
- * An incident that a restart finds held by one of these has nobody waiting who would say that it goes on, and would show as held
- * through its whole recovery.
- */
+/** A restart that finds one of these says itself that the incident goes on: nobody waits who would. */
 const gateHolds = holdsWith('ends-at-the-gate')
-const callHolds = holdsWith('ends-with-a-call')
 
 export class Gate {
   readonly #run: Run

@@ -8,7 +8,7 @@ import { holdsWith, type HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
-import { retryRead } from './retry.ts'
+import { retryRead, silence } from './retry.ts'
 
 /** How often an incident that waits looks again. */
 export const lookAgainMs = 500
@@ -49,19 +49,12 @@ const refusals = new Set<ErrorCode>([
   'STATE_MISMATCH',
 ])
 
-/** Nova is away: nobody need correct anything, it comes back. */
-export const silence: ReadonlySet<ErrorCode> = new Set([
-  'API_UNAVAILABLE',
-  'API_THROTTLED',
-  'API_FAULT',
-  'API_TIMEOUT',
-  'CONNECTION_LOST',
-])
+type Held = HoldCode | undefined
 
-const callHolds = holdsWith('ends-with-a-call')
+export const callHolds: ReadonlySet<Held> = holdsWith('ends-with-a-call')
 
-/** Said by the gate for as long as they last. Another reason over them would be overwritten, and written again, without end. */
-export const gateHolds: ReturnType<typeof holdsWith> = holdsWith('ends-at-the-gate')
+/** What a trouble with Nova may be said over. Everything else is said again by whoever said it: two would overwrite each other without end. */
+export const mayBeReplaced: ReadonlySet<Held> = new Set<Held>([undefined, 'LATE_LOCK', ...callHolds])
 
 export class Holding {
   readonly #run: Run
@@ -119,7 +112,9 @@ export class Holding {
         const error = ensureError(thrown)
         if (!silence.has(error.code)) throw error
         held = true
-        if (!gateHolds.has(this.incident.held?.code))
+        const code = this.incident.held?.code
+        // Of what Nova refused a person must hear for as long as it does.
+        if (mayBeReplaced.has(code) && code !== 'NOVA_REFUSED')
           this.hold('CLOUD_UNAVAILABLE', `${error.message}. It is read again by itself`, error)
         await this.wait(unreadPauseMs)
       }

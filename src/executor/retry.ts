@@ -6,11 +6,12 @@ import { pauseAfter } from '../domain/back-off.ts'
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
-const passing = new Set<ErrorCode>([
+/** Nova is away, or a proxy that is restarted answers in its place: nobody need correct anything, it comes back. */
+export const silence: ReadonlySet<ErrorCode> = new Set([
   'API_UNAVAILABLE',
+  'API_THROTTLED',
   'API_FAULT',
   'API_TIMEOUT',
-  'API_THROTTLED',
   'CONNECTION_LOST',
   'API_MALFORMED',
 ])
@@ -34,7 +35,7 @@ export async function retryRead<T>(clock: Clock, signal: AbortSignal, read: () =
     } catch (thrown) {
       const error = ensureError(thrown)
       // A read that our own signal cut off comes back as CANCELLED; that word is a person's, and would leave the instance.
-      if (!signal.aborted && (!passing.has(error.code) || failures >= mostTries)) throw error
+      if (!signal.aborted && (!silence.has(error.code) || failures >= mostTries)) throw error
       await sleep(clock, pauseAfter(failures, firstPauseMs, longestPauseMs), signal)
     }
   }

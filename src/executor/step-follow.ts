@@ -25,7 +25,10 @@ export async function followToItsEnd(
     let waitedMs = 0
     const read = (): Promise<ResultOf<StepKind>> => driver.follow(inTime, record)
     try {
-      return await Promise.race([trouble.reading(inTime, read, (ms) => (waitedMs += ms)), aborted(limit.signal)])
+      return await Promise.race([
+        trouble.reading(inTime, read, { waited: (ms) => (waitedMs += ms) }),
+        aborted(limit.signal),
+      ])
     } catch (thrown) {
       if (!limit.expired()) throw unread(scene, thrown)
       const blindMs = waitedMs + watch.blindMs - blindBefore

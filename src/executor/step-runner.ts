@@ -9,8 +9,8 @@ import type { ResultOf } from '../domain/step-payloads.ts'
 import { Attempt, type Passage } from './attempt.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { isCloudTrouble, silentAfterCancelMs } from './cloud-trouble.ts'
-import { silence } from './holding.ts'
 import { mayBeLocked, wasChanged } from './how-far.ts'
+import { silence } from './retry.ts'
 import type { Slots } from './slots.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 
@@ -54,7 +54,7 @@ async function runAttempts(
     const attempt = new Attempt(driver, scene, gate, number)
     const known = attempt.record
     if (known?.status === 'confirmed') return known.result
-    /** A failure on record was waited after, or its pause ended with the process. */
+    /** A failure of an earlier run needs no pause: that run waited, or ended. */
     const pause = async (ms: number): Promise<void> => {
       if (known?.status !== 'failed') await sleep(run.clock, ms, run.signal)
       stopIfAborted(scene)

@@ -1,9 +1,8 @@
 /** What an owner ordered since our last look before the first evacuation, as the history of the instance tells it. Reads only. */
-import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import { ensureError } from '../../domain/errors.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
 import type { PowerOrder } from '../../domain/step-payloads.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
-import { silence } from '../holding.ts'
 import { powerOrderOf, powerOrderSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
@@ -28,8 +27,7 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
   try {
     const read = (): Promise<InstanceAction[]> =>
       retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
-    const actions = follows ? await trouble.reading(scene, () => read().catch(unlessSilence)) : await read()
-    if (actions instanceof LifeboatError) throw actions
+    const actions = await (follows ? trouble.reading(scene, read, { only: 'silence' }) : read())
     const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
     const others = actions.filter(({ requestId }) => !ours.has(requestId))
     const ordered = powerOrderSince(since, others, plan)
@@ -45,10 +43,4 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
     )
     return {}
   }
-}
-
-function unlessSilence(thrown: unknown): LifeboatError {
-  const error = ensureError(thrown)
-  if (silence.has(error.code)) throw error
-  return error
 }

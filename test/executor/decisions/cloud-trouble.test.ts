@@ -204,13 +204,21 @@ describe('readings by which all evacuations are followed', () => {
     expect(stage.incident.held).toBeNull()
   })
 
-  it('say nothing over what the gate says: both would be written in turn, without end', () => {
-    const stage = new Stage()
-    const data = { code: 'FROZEN', message: 'Nova was not read' } as const
-    stage.run.journal.append([{ kind: 'incident.held', incident: 'inc-1', host: 'dead', data }])
-    stage.trouble.unread(failed('API_FAULT'), 9)
-    expect(stage.incident.held?.code).toBe('FROZEN')
-  })
+  it.each([
+    ['FROZEN', 'API_FAULT'],
+    ['FROZEN', 'AUTH_FAILED'],
+    ['PAUSED', 'AUTH_FORBIDDEN'],
+    ['FENCE_FAILED', 'API_FAULT'],
+  ] as const)(
+    'say nothing over what the gate says: %s and %s would be written in turn, without end',
+    (held, unread) => {
+      const stage = new Stage()
+      const data = { code: held, message: 'it waits' }
+      stage.run.journal.append([{ kind: 'incident.held', incident: 'inc-1', host: 'dead', data }])
+      stage.trouble.unread(failed(unread), 9)
+      expect(stage.incident.held?.code).toBe(held)
+    },
+  )
 })
 
 describe('a write of which nobody may be asked what became', () => {
@@ -240,6 +248,17 @@ describe('a write of which nobody may be asked what became', () => {
     expect(stage.rows()).not.toContain('step.failed EVACUATION_STALLED')
     stage.cancel()
     expect(await stage.ending(running, 61_000)).toBe('EVACUATION_STALLED')
+  })
+
+  it('is read on after a cancel while a proxy answers in the place of Nova', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('API_TIMEOUT', { certainty: 'unknown' })]
+    actor.settles = [...Array.from({ length: 3 }, () => failed('API_MALFORMED')), { applied: true }]
+    const running = run(stage, actor)
+    await stage.clock.advance(1_000)
+    stage.cancel()
+    expect(await stage.ending(running)).toEqual(landed)
   })
 
   it('waits until Nova may be read, and is not sent again', async () => {
