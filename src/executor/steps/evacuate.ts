@@ -109,11 +109,14 @@ export const evacuate: StepDriver<'evacuate'> = {
   },
 
   follow: async (scene, record) => {
+    const over = new AbortController()
+    const reader = { ...scene, signal: AbortSignal.any([scene.signal, over.signal]) }
     let history: ReturnType<typeof orderedMeanwhile> | null = null
-    const readHistory = (): NonNullable<typeof history> => (history ??= orderedMeanwhile(scene, { follows: true }))
-    // What fails beside the following is thrown at the landing. Without a landing nobody asks what it told.
-    const end = await followed(scene, record, () => void readHistory().catch(() => undefined))
-    if ('instance' in end) {
+    const readHistory = (): NonNullable<typeof history> => (history ??= orderedMeanwhile(reader, { follows: true }))
+    try {
+      // What fails beside the following is thrown at the landing. Without a landing nobody asks what it told.
+      const end = await followed(scene, record, () => void readHistory().catch(() => undefined))
+      if (!('instance' in end)) throw await explainFailure(scene, record, end.migration)
       const { migration, instance } = end
       return {
         migration: migration.uuid,
@@ -122,8 +125,10 @@ export const evacuate: StepDriver<'evacuate'> = {
         powerState: instance.powerState,
         ...(await readHistory()),
       }
+    } finally {
+      // Else it would be read on for as long as Nova is silent, also beside the next attempt and after the incident.
+      over.abort()
     }
-    throw await explainFailure(scene, record, end.migration)
   },
 
   reconcile: async (scene, record, quietMs) => {

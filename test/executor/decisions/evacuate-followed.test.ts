@@ -73,6 +73,25 @@ describe('following an evacuation', () => {
       expect([stage.count('listActions'), stage.uncut]).toEqual([1, []])
     })
 
+    it('has its history read no more once it has failed, however long Nova is silent about it', async () => {
+      const stage = new Stage()
+      await leftBehind(stage, 'intended', 'issued')
+      stage.fails(
+        'listActions',
+        ...Array.from({ length: 500 }, () => failed('API_FAULT', { certainty: 'not-applied' })),
+      )
+      stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+      const landing = follow(stage)
+      landing.catch(() => undefined)
+      await stage.clock.advance(60_000)
+      expect(stage.incident.held?.code).toBe('CLOUD_UNAVAILABLE')
+      stage.fenced.add('alive')
+      expect(await stage.ending(landing)).toBe('DESTINATION_DIED')
+      const asked = stage.count('listActions')
+      await stage.clock.advance(600_000)
+      expect([stage.count('listActions'), stage.incident.held]).toEqual([asked, null])
+    })
+
     it('is followed on where its history could not be read, and that is said at its landing', async () => {
       const stage = new Stage()
       await leftBehind(stage, 'intended', 'issued')
