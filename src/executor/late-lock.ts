@@ -11,7 +11,7 @@ import type { RecipeStep } from '../domain/plan.ts'
 import type { Passage } from './attempt.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
-import type { Holding } from './holding.ts'
+import { callHolds, type Holding } from './holding.ts'
 import type { HostWatch } from './host-watch.ts'
 import { retryRead } from './retry.ts'
 import type { Slots } from './slots.ts'
@@ -41,13 +41,19 @@ export async function outlastLocks(
   // From now on, and not from when they were sent: after a restart only the wall clock knows that, and it may be wrong.
   const until = clock.now() + settings.longestRequestMs
   const names = locked.map(({ plan }) => plan.name).join(', ')
-  for (;;) {
-    holding.hold('LATE_LOCK', `our lock of ${names} was not answered and may still be served`)
-    for (const recovery of locked) await takeOff(run, recovery, passage)
-    if (clock.now() >= until) break
-    await sleep(clock, Math.min(lookEveryMs, until - clock.now()), signal)
-    if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+  const outlast = async (recovery: InstanceRecovery): Promise<void> => {
+    for (;;) {
+      // What keeps one from being looked at is said for as long as it does.
+      if (!callHolds.has(holding.incident.held?.code))
+        holding.hold('LATE_LOCK', `our lock of ${names} was not answered and may still be served`)
+      await takeOff(run, recovery, passage)
+      if (clock.now() >= until) return
+      await sleep(clock, Math.min(lookEveryMs, until - clock.now()), signal)
+      if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+    }
   }
+  // Each by itself: one that cannot be read must not keep us from the others.
+  await Promise.all(locked.map(outlast))
   holding.goOn('nothing can serve those locks any more')
 }
 
