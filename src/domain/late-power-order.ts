@@ -55,7 +55,8 @@ export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
     if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
     return harmless(`nova-compute on ${host} runs again, and the ${power} did nothing`)
   }
-  if (event.result === null) return { do: 'wait', because: `${host} carries it out` }
+  // A nova-compute that dies over it never closes the event.
+  if (event.result === null && beatingForMs < watchedForMs) return { do: 'wait', because: `${host} carries it out` }
   if (instance.host === host) return harmless(`the ${power} was carried out on ${host}, where the instance is`)
   const struck = whatItDid(facts, instance)
   return struck === null
@@ -63,8 +64,15 @@ export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
     : { do: 'close', end: 'struck', message: struck }
 }
 
-/** The words of nova-compute where the task is not the one that the order expects. */
-const overAnotherTask = /conflict updating instance|unexpected ?task ?state/i
+/**
+ * What a failed order says where it touched no guest. A reboot looks at the task before it does anything. A start runs the guest first,
+ * whatever fails after that: only QEMU, which is refused its disk while the guest runs elsewhere, says that it does not run. Anything else
+ * is told to people.
+ */
+const saysNothingRan: Record<Exclude<LatePower, 'stop'>, RegExp> = {
+  reboot: /conflict updating instance|unexpected ?task ?state/i,
+  start: /failed to get .{0,8}write.{0,8} lock/i,
+}
 
 /** What a person must know of it; null: nothing came of it. */
 function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instance): string | null {
@@ -75,9 +83,7 @@ function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instan
     if (says !== null || lastOrder === 'stop' || instance.vmState !== 'stopped') return null
     return `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
   }
-  // A start is carried out before its task is looked at, a reboot after that. Without words nobody knows.
-  const wasRefused = says !== null && says !== '' && overAnotherTask.test(says) === (power === 'reboot')
-  if (wasRefused) return null
+  if (says !== null && saysNothingRan[power].test(says)) return null
   return `its guest may run on ${host} as well as on ${lives}, and write to the same disk. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
 }
 

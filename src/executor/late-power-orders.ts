@@ -5,6 +5,7 @@ import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { InstanceAction } from '../domain/instance.ts'
 import { isLatePower, standingAt, tellsOfLatePower, type LatePower } from '../domain/late-power-order.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
+import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
 import { hasLanded } from './how-far.ts'
 import { powerOrderOf } from './power-order.ts'
@@ -16,15 +17,20 @@ const ordersAtMost = 10
 type LateRun = Pick<Run, 'id' | 'host' | 'cloud' | 'clock' | 'signal' | 'journal' | 'observer'>
 
 /**
- * Those of an instance that has landed, and are not on record yet. Reads its history only where a task told of such an order. Throws
- * SHUTDOWN; where the history may not be read nothing is known of them.
+ * Those of an instance that has landed, and are not on record yet. Reads its history only where a task may have told of such an order,
+ * and reads on while Nova is silent. Throws SHUTDOWN; where the history may not be read nothing is known of them.
  */
-export async function latePowerOrders(run: LateRun, recovery: InstanceRecovery): Promise<NewEntry[]> {
+export async function latePowerOrders(
+  run: LateRun,
+  recovery: InstanceRecovery,
+  trouble: Pick<CloudTrouble, 'reading'>,
+): Promise<NewEntry[]> {
   const { plan, leftovers } = recovery
   if (!hasLanded(recovery) || !wasOrdered(recovery)) return []
   const base = { incident: run.id, host: run.host, instance: plan.instanceId }
   try {
-    const waiting = await waitingAtDead(run, plan.instanceId)
+    const read = (): ReturnType<typeof waitingAtDead> => waitingAtDead(run, plan.instanceId)
+    const waiting = await trouble.reading({ plan, signal: run.signal }, read, { only: 'silence' })
     return waiting
       .filter(({ requestId }) => !leftovers.some(({ waitsAt }) => waitsAt?.migration === requestId))
       .map(({ power, requestId }): NewEntry => {
@@ -34,7 +40,7 @@ export async function latePowerOrders(run: LateRun, recovery: InstanceRecovery):
       })
   } catch (thrown) {
     const error = ensureError(thrown)
-    if (error.code === 'SHUTDOWN') throw error
+    if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
     run.observer.log?.('warn', 'late_power_orders.unread', base, error)
     return []
   }
@@ -58,11 +64,11 @@ function isPowerAction(action: InstanceAction): action is InstanceAction & { act
   return isLatePower(action.action)
 }
 
-/** Nova sets the task before it files the order, and an evacuation takes it away. */
+/** Nova sets the task before it files the order, and an evacuation takes it away: also one of an earlier incident. */
 function wasOrdered(recovery: InstanceRecovery): boolean {
   const { plan, steps } = recovery
   const seen = [plan.original.instance.taskState, ...[...steps.values()].map(taskBefore)]
-  return seen.some(tellsOfLatePower) || powerOrderOf(recovery) !== null
+  return plan.original.earlier !== undefined || seen.some(tellsOfLatePower) || powerOrderOf(recovery) !== null
 }
 
 function taskBefore({ kind, before }: StepRecord): string | null {

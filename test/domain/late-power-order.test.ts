@@ -35,8 +35,10 @@ describe('an order that waits', () => {
     expect(what('start', { beatingForMs: 300_000 })).toBe('harmless')
   })
 
-  it('is waited for as long as its host is at work on it', () => {
-    expect(what('start', { event: { result: null, details: null }, beatingForMs: 300_000 })).toBe('wait')
+  it('is waited for while its host is at work on it, and told when that never ends: nova-compute may have died over it', () => {
+    const taken = { event: { result: null, details: null } }
+    expect(what('start', taken)).toBe('wait')
+    expect(what('start', { ...taken, beatingForMs: 300_000 })).toBe('struck')
   })
 
   it('is over with its instance', () => {
@@ -50,6 +52,11 @@ describe('an order that was carried out', () => {
     ['a start, which nova-compute carries out before it looks at the task', 'start', failed(conflict)],
     ['a start that found its task', 'start', done],
     ['a start whose failure Nova gives no reason for', 'start', failed(null)],
+    [
+      'a start after which nova-compute could not save what it had done',
+      'start',
+      failed('Timed out waiting for a reply'),
+    ],
     ['a reboot in the middle of another', 'reboot', done],
     ['a reboot that failed on the way', 'reboot', failed('libvirt is away')],
   ])('may have a guest run twice: %s', (_which, power, changes) => {

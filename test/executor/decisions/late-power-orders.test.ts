@@ -26,7 +26,7 @@ function order(action: string, requestId: string, ...hosts: string[]): InstanceA
 }
 
 const left = async (stage: Stage): Promise<unknown> => {
-  const ended = await stage.ending(latePowerOrders(stage.run, stage.recovery))
+  const ended = await stage.ending(latePowerOrders(stage.run, stage.recovery, stage.trouble))
   return typeof ended === 'string'
     ? ended
     : ended.map(({ data }) => (data as { waitsAt?: { power?: string; requestId: string | null } }).waitsAt?.requestId)
@@ -53,7 +53,7 @@ it('none is looked for where no task told of one, or the instance has not landed
 
 it('one that is on record is not recorded again', async () => {
   const stage = landedFrom('rebooting_hard', [order('reboot', 'waits')])
-  stage.run.journal.append(await latePowerOrders(stage.run, stage.recovery))
+  stage.run.journal.append(await latePowerOrders(stage.run, stage.recovery, stage.trouble))
   expect(await left(stage)).toEqual([])
 })
 
@@ -61,4 +61,21 @@ it('where the history may not be read nothing is known of them, and the recovery
   const stage = landedFrom('powering-off', [order('stop', 'waits')])
   stage.fails('listActions', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
   expect(await left(stage)).toEqual([])
+})
+
+it('the history is read until Nova answers again, and what it waits for is said', async () => {
+  const stage = landedFrom('powering-on', [order('start', 'waits')])
+  const silent = Array.from({ length: 20 }, () => new LifeboatError('API_UNAVAILABLE', '503'))
+  stage.fails('listActions', ...silent)
+  expect(await left(stage)).toEqual(['waits'])
+  expect(stage.rows().filter((row) => row.startsWith('incident.'))).toEqual([
+    'incident.held API_UNAVAILABLE',
+    'incident.continued',
+  ])
+})
+
+it('it is read also where an earlier incident took the task away that told of one', async () => {
+  const stage = landedFrom(null, [order('start', 'waits')])
+  stage.recovery.plan.original.earlier = { incident: 'inc-0', traces: false }
+  expect(await left(stage)).toEqual(['waits'])
 })
