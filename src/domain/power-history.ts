@@ -46,7 +46,7 @@ const memoryStates: Partial<Record<string, string>> = {
  * finds them off, and only the history tells.
  */
 export function memoryStateBefore(actions: readonly InstanceAction[]): string | null {
-  const [last] = cameThrough(actions, ['stop', ...starts, ...Object.keys(memoryStates), 'rebuild']).filter(
+  const [last] = cameThrough(actions, ['stop', ...starts, ...Object.keys(memoryStates), 'rebuild', 'evacuate']).filter(
     (action) => !byPowerSync(action),
   )
   return memoryStates[last?.action ?? ''] ?? null

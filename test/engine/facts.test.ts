@@ -143,8 +143,9 @@ describe('what was in memory when the host switched it off', () => {
     ['rescue', 'in rescue mode'],
     ['unpause', ''],
     ['reboot', ''],
+    ['evacuate', ''],
   ])('is told by the last order of its owner: %s', (order, told) => {
-    expect(lost('stopped', 'lock', order, 'create')).toBe(told)
+    expect(lost('stopped', 'lock', order, 'suspend', 'create')).toBe(told)
   })
 
   it('is Nova to say of what it does not show stopped', () => {
