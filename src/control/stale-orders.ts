@@ -15,10 +15,9 @@ import { lastOrder } from '../domain/power-history.ts'
 import {
   decideStaleOrder,
   repairFailures,
-  repairFailuresBeforeAlarm,
   staleOrderCode,
+  tellsOfFailures,
   watchedForMs,
-  type RepairFailures,
   type StaleOrder,
   type StaleOrderDecision,
 } from '../domain/stale-order.ts'
@@ -157,7 +156,7 @@ export class StaleOrders {
       hostIsWell: this.#isWell(instance?.host ?? null),
       beatingForMs: watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince,
       blocked: this.#blocked(instance?.host ?? null, askedAt),
-      failing: this.#failing(order, done),
+      failing: repairFailures(ofOrder(order, done), (at) => clock.now() - this.#moments.of(at)),
     })
     if (decision.do === 'close') this.#close(order, decision, now)
     else if (decision.do !== 'wait' && instance !== null) {
@@ -205,14 +204,8 @@ export class StaleOrders {
     this.#parts.journal.append(entries)
   }
 
-  #failing({ migration }: StaleOrder, steps: readonly StepRecord[]): RepairFailures {
-    const ofOrder = steps.filter(({ key }) => key.includes(`.${migration}.`))
-    return repairFailures(ofOrder, (at) => this.#parts.clock.now() - this.#moments.of(at))
-  }
-
-  /** Once: it is tried again, ever more rarely, and only a person can change Nova's mind. */
   #tellOfFailures(order: StaleOrder, steps: readonly StepRecord[], known: InstanceRecovery | null): void {
-    if (this.#failing(order, steps).count !== repairFailuresBeforeAlarm) return
+    if (!tellsOfFailures(ofOrder(order, steps))) return
     const { incident, instance, source: host } = order
     const message = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR, and its repair fails: ${steps.at(-1)?.error?.message ?? ''}. Lifeboat tries again, ever more rarely. See to it; os-resetState active is what undoes the order`
     this.#parts.journal.append([
@@ -266,6 +259,11 @@ export class StaleOrders {
     const oldest = read === null ? null : { ...read, askedAt: Math.min(read.askedAt, askedAt) }
     return staleness(oldest, standstill.last(), clock.now(), reading())
   }
+}
+
+/** The writes of the repair of that order alone. */
+function ofOrder({ migration }: StaleOrder, steps: readonly StepRecord[]): StepRecord[] {
+  return steps.filter(({ key }) => key.includes(`.${migration}.`))
 }
 
 function isOnGuest(order: StaleOrder): order is StaleOrder & { power: LatePower } {

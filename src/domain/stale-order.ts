@@ -96,20 +96,33 @@ const firstRetryMs = 10_000
 const rarestRetryMs = 3_600_000
 
 /** Failures in a row after which people hear of them. One alone may be a proxy's hiccup. */
-export const repairFailuresBeforeAlarm = 3
+const repairFailuresBeforeAlarm = 3
+
+/** A write of a repair, as far as it tells how that fares. */
+interface RepairWrite {
+  status: string
+  error: Pick<ErrorRecord, 'code'> | null
+  endedAt: string | null
+}
 
 /**
  * How the repair of one order fares. What was held back never left, and is no failure.
  * @param steps the order's writes, oldest first
  */
-export function repairFailures(
-  steps: readonly { status: string; error: ErrorRecord | null; endedAt: string | null }[],
-  agoMs: (at: string) => number,
-): RepairFailures {
+export function repairFailures(steps: readonly RepairWrite[], agoMs: (at: string) => number): RepairFailures {
   const ended = steps.filter(({ error }) => error?.code !== 'HELD_BACK')
   const count = ended.length - 1 - ended.findLastIndex(({ status }) => status !== 'failed')
   const last = ended.at(-1)?.endedAt ?? null
   return { count, forMs: count === 0 || last === null ? Infinity : agoMs(last) }
+}
+
+/**
+ * Whether people are told after the last of these writes. Once: it is tried again ever more rarely, and only a person can change Nova's
+ * mind. What was held back fails nothing.
+ */
+export function tellsOfFailures(steps: readonly RepairWrite[]): boolean {
+  if (steps.at(-1)?.error?.code === 'HELD_BACK') return false
+  return repairFailures(steps, () => 0).count === repairFailuresBeforeAlarm
 }
 
 export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {

@@ -1,6 +1,12 @@
 /** What is done about an order that waited in a dead host's queue: only what it broke, and only where nobody acted since. */
 import { describe, expect, it } from 'vitest'
-import { decideStaleOrder, repairFailures, watchedForMs, type StaleOrderFacts } from '../../src/domain/stale-order.ts'
+import {
+  decideStaleOrder,
+  repairFailures,
+  tellsOfFailures,
+  watchedForMs,
+  type StaleOrderFacts,
+} from '../../src/domain/stale-order.ts'
 import { errorRecord, LifeboatError, type ErrorCode } from '../../src/domain/errors.ts'
 import { instance } from '../engine/surveys.ts'
 
@@ -124,6 +130,12 @@ describe('failures of a repair', () => {
       count: 2,
       forMs: 95,
     })
+  })
+
+  it('are told once, at the third, and not again while the next write is held back', () => {
+    const writes = [...['1', '2', '3', '4'].map((at) => failed('AUTH_FORBIDDEN', at))]
+    expect([1, 2, 3, 4].map((many) => tellsOfFailures(writes.slice(0, many)))).toEqual([false, false, true, false])
+    expect(tellsOfFailures([...writes.slice(0, 3), failed('HELD_BACK', '5')])).toBe(false)
   })
 
   it('are none of what never left', () => {
