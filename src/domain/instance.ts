@@ -65,6 +65,12 @@ export function isOver({ status }: Pick<Migration, 'status'>): boolean {
   return over.has(status)
 }
 
+/**
+ * QEMU's words when another process has the disk open, as administrators see them in a fault or an event; the message is only
+ * `libvirtError`. Here words are read: they say that a guest lives elsewhere, and that is worth more than a refusal.
+ */
+export const diskInUse = /failed to get "?write"? lock|is another process using the image/i
+
 export interface InstanceActionEvent {
   event: string
   /** Null while open. */

@@ -4,7 +4,7 @@
  * stopped where it lives (docs/nova.md §2.8). Nothing in Nova takes such an order back. Which orders wait, and what came of one, as pure
  * decisions.
  */
-import type { Instance, InstanceActionEvent } from './instance.ts'
+import { diskInUse, type Instance, type InstanceActionEvent } from './instance.ts'
 import type { HostName } from './service.ts'
 
 export const latePowers = ['start', 'stop', 'reboot'] as const
@@ -71,7 +71,7 @@ export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
  */
 const saysNothingRan: Record<Exclude<LatePower, 'stop'>, RegExp> = {
   reboot: /conflict updating instance|unexpected ?task ?state/i,
-  start: /failed to get .{0,8}write.{0,8} lock/i,
+  start: diskInUse,
 }
 
 /** What a person must know of it; null: nothing came of it. */

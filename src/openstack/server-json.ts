@@ -1,7 +1,7 @@
 /** Nova's servers in Nova's JSON, and the same in our words. Nothing outside openstack/ sees these names. */
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
-import type { Flavor, Instance } from '../domain/instance.ts'
+import { diskInUse, type Flavor, type Instance } from '../domain/instance.ts'
 
 const texts = z.record(z.string(), z.string())
 
@@ -41,12 +41,6 @@ const known = z.object({
   'os-extended-volumes:volumes_attached': z.array(z.object({ id: z.string() })),
   fault: z.object({ message: z.string().nullish(), details: z.string().nullish() }).optional(),
 })
-
-/**
- * QEMU's words when another process has the disk open, as administrators see them in the fault; the message is only `libvirtError`.
- * Read here and nowhere else: it says that the old guest lives, and that is worth more than a refusal.
- */
-const diskInUse = /failed to get "?write"? lock|is another process using the image/i
 
 /** All that Nova knows of an instance whose cell it cannot reach (from 2.69). */
 const unreachable = z.object({ id: z.string().min(1), status: z.literal('UNKNOWN') })

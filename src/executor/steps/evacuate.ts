@@ -7,7 +7,7 @@
 import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
-import { isOver, type InstanceAction, type Migration } from '../../domain/instance.ts'
+import { isOver, type Instance, type InstanceAction, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
@@ -18,10 +18,16 @@ import { destinationOf, whereItStands } from './destination.ts'
 import { followed } from './evacuation-follow.ts'
 import { beforeOf, isSpare, ours, recordInForce, recordsOf, spareOf, waitingOf } from './evacuation-records.ts'
 import { orderedMeanwhile } from './ordered-meanwhile.ts'
-import { attempts, listEvacuations, lookAgain, recheck } from './recheck.ts'
+import { attempts, isRebuilding, listEvacuations, lookAgain, recheck } from './recheck.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
+
+/**
+ * nova-compute fails the migration first and ends the task last, and Nova shows the fault only after that (docs/nova.md §2.5). Shorter
+ * misses that a destination was refused the disk: the old guest lives. Longer waits as long for one that died over it.
+ */
+const faultWithinMs = 10_000
 
 /**
  * Faults that come after the spawn without an event of their own: another write changed the task meanwhile, an earlier order has put
@@ -208,6 +214,16 @@ function inItsOwnWay({ run, plan }: StepScene, { destHost }: Migration, details:
   })
 }
 
+/** The instance once its failed evacuation has ended its task: only then Nova shows the fault. */
+async function settled({ run, watch, plan, signal }: StepScene): Promise<Instance> {
+  const until = run.clock.now() + faultWithinMs
+  for (;;) {
+    const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
+    if (!isRebuilding(seen) || run.clock.now() >= until) return seen
+    await pause(run.clock, run.settings.tickMs, signal)
+  }
+}
+
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
 async function explainFailure(
   scene: StepScene,
@@ -215,7 +231,7 @@ async function explainFailure(
   migration: Migration,
 ): Promise<LifeboatError> {
   const { run, plan, signal } = scene
-  const instance = await retryRead(run.clock, signal, () => scene.watch.read(plan.instanceId))
+  const instance = await settled(scene)
   const noReason = 'Nova gives no reason'
   const spare = spareOf(scene.watch.evacuations(plan.instanceId), beforeOf(record), migration)
   const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault, ...spare }

@@ -128,6 +128,6 @@ function goodForMs({ tookMs }: StepScene['watch']): number {
   return Math.min(Math.max(knownGoodForMs, 2 * tookMs), longestGoodForMs)
 }
 
-function isRebuilding({ taskState }: Instance): boolean {
+export function isRebuilding({ taskState }: Pick<Instance, 'taskState'>): boolean {
   return taskState === 'rebuilding' || taskState?.startsWith('rebuild_') === true
 }

@@ -447,6 +447,19 @@ describe('following an evacuation', () => {
       expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED', message })
     })
 
+    it('waits for the fault until the task ends: a disk that was refused tells that the old guest lives', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed' })]
+      stage.actions = [action('req-1', { events: [refused] })]
+      stage.shows({ vmState: 'error', taskState: 'rebuild_spawning' })
+      const explained = follow(stage).catch((error: unknown) => error)
+      await stage.clock.advance(2_000)
+      stage.shows({ taskState: null, fault: 'libvirtError', diskInUse: true })
+      expect(await stage.clock.run(explained, 60_000)).toMatchObject({
+        message: expect.stringContaining('write lock') as string,
+      })
+    })
+
     it('without a destination names the host whose claim was refused', async () => {
       const stage = new Stage()
       stage.migrations = [evacuation(1, { status: 'failed', destHost: null })]
