@@ -108,7 +108,7 @@ export class Tenants {
   }
 
   /** Runs `work` while only these hosts can be scheduled to. */
-  private async only(hosts: string[], work: () => Promise<void>): Promise<void> {
+  async only(hosts: string[], work: () => Promise<void>): Promise<void> {
     const services: { host: string; id: string; status: string }[] = (
       await nova(this.cloud, 'GET', '/os-services?binary=nova-compute')
     ).body.services

@@ -1,0 +1,101 @@
+/**
+ * Hosts with a libvirtd and real QEMU guests, on a real Nova: what a crash, a return, and the write lock of a disk that is still open are in a data
+ * centre, where the fake driver has only records.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { until } from './daemon-process.ts'
+import { bringBack, lab } from './lab.ts'
+import { RealHost } from './real-host.ts'
+import { LabStage, outcomeOf } from './stage.ts'
+import { truth } from './tenants.ts'
+
+let stage: LabStage
+let dying: RealHost
+let other: RealHost
+/** Nova would send their guests to hosts that only pretend. */
+let pretending: string[]
+const began = Date.now()
+
+beforeAll(async () => {
+  stage = await LabStage.open('real')
+  pretending = [...stage.cloud.hosts, stage.cloud.quietHost]
+  dying = await RealHost.join('cmp05')
+  other = await RealHost.join('cmp06')
+  for (const host of pretending)
+    await stage.tenants.steps.put(host, { status: 'disabled', disabled_reason: 'they run no QEMU' })
+})
+afterAll(async () => {
+  await stage.tidy()
+  for (const host of [dying, other]) {
+    await bringBack(stage.cloud, host.name)
+    await host.leave()
+  }
+  for (const host of pretending) await stage.tenants.steps.put(host, { status: 'enabled' })
+  stage.close()
+})
+
+const runsOn = async (id: string): Promise<string[]> => (await truth()).running[id] ?? []
+
+it('guests of a host that crashed run elsewhere or stay off, and its return starts none of them again', async () => {
+  const return_ = { mode: 'automatic', healthy: '10s' }
+  stage.freshDaemon({ segment: { return: return_ } })
+  const [runs, off, paused] = await Promise.all([
+    stage.tenants.boot('runs', dying.name),
+    stage.tenants.stopped('off', dying.name),
+    stage.tenants.paused('paused', dying.name),
+  ])
+  await stage.watch()
+  await lab('crash', dying.name)
+  const ended = await stage.daemon.incident(dying.name, ({ closed }) => closed !== null)
+  const outcomes = [runs, off, paused].map((id) => outcomeOf(ended, id).split(':')[0])
+  expect(outcomes).toEqual(['recovered RUNNING', 'recovered STOPPED', 'recovered MEMORY_LOST_STOPPED'])
+  expect(await stage.tenants.steps.state(runs)).toMatchObject({ vm: 'active', power: 1, host: other.name })
+  for (const id of [off, paused])
+    expect(await stage.tenants.steps.state(id)).toMatchObject({ vm: 'stopped', power: 4, host: other.name })
+  expect(await Promise.all([runs, off, paused].map(runsOn))).toEqual([[other.name], [], []])
+
+  await lab('bmc', dying.name, 'power=On')
+  await lab('start', dying.name)
+  const service = (): Promise<{ status: string; forced_down: boolean }> => stage.tenants.steps.service(dying.name)
+  await until(`${dying.name} is enabled`, 180_000, async () => {
+    const { status, forced_down: forcedDown } = await service()
+    return status === 'enabled' && !forcedDown
+  })
+  // libvirtd found them on its disk, off; nova-compute removed each, for it was evacuated.
+  expect(await lab('in', dying.name, 'virsh', 'list', '--all', '--uuid')).toBe('\n')
+  expect(await runsOn(runs)).toEqual([other.name])
+  await stage.nothingRanTwice(began)
+  await stage.tidy()
+})
+
+it('a destination that is refused the write lock of a disk voids the proof of death: the guest that lives is left alone', async () => {
+  // It says that the host is off, and does nothing.
+  const lies = {
+    kind: 'command',
+    fence: ['true', '{host}'],
+    verify: ['true', '{host}'],
+    proves: 'power',
+    timeout: '5s',
+  }
+  stage.freshDaemon({ fencing: { lies }, segment: { fencing: ['lies'], probes: [] } })
+  const id = await stage.tenants.boot('lives', dying.name)
+  await stage.watch()
+  await lab('isolate', dying.name)
+  await until('the proof is void', 180_000, () =>
+    Promise.resolve(
+      stage.has(({ kind, data }) => kind === 'proof.voided' && 'code' in data && data.code === 'DISK_IN_USE'),
+    ),
+  )
+  expect(await runsOn(id)).toEqual([dying.name])
+  const { id: incident } = await stage.daemon.incident(dying.name, () => true)
+  await stage.daemon.command('incident', 'cancel', incident, '--reason', 'it lives')
+  await stage.daemon.incident(dying.name, ({ closed }) => closed !== null)
+  const refused = stage.daemon
+    .entries()
+    .filter(({ kind, step }) => kind === 'step.failed' && step?.includes('.evacuate.'))
+  const voided = stage.daemon.entries().filter(({ kind }) => kind === 'proof.voided')
+  expect(refused).toHaveLength(voided.length)
+  await lab('start', dying.name)
+  expect(await runsOn(id)).toEqual([dying.name])
+  await stage.nothingRanTwice(began)
+})
