@@ -8,9 +8,11 @@ import { randomUUID } from 'node:crypto'
 import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { hostsMeant } from '../domain/host-name.ts'
 import { crashedInstance } from '../domain/instance-failure.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import {
   judgeReport,
   judgeUncrashed,
@@ -99,17 +101,12 @@ export class ReportBook implements Reports {
     }
   }
 
-  receive(order: ReportOrder): ReportView {
+  receive(sent: ReportOrder): ReportView {
     const { monitor, orders, journal, observer, instances, processes, wake } = this.#parts
-    const { about, host, generatedAt, payload, by, via } = order
-    if (monitor.verdict(host) === undefined) {
-      // Just started: a refusal would be final to the monitor, which reports each failure once.
-      if (monitor.verdicts().length === 0) throw new LifeboatError('API_UNAVAILABLE', 'Nova has not been read yet')
-      // A monitor whose name for its host is not Nova's protects nothing, and learns that only from this answer.
-      observer.report?.({ about, result: 'unknown-host' })
-      observer.log?.('warn', 'report.unknown_host', { message: `${by} reported a host that Nova does not list`, host })
-      throw new LifeboatError('USAGE', `Host with name ${host} could not be found.`)
-    }
+    const host = this.#hostOf(sent)
+    const order = { ...sent, host }
+    const { about, generatedAt, payload, by, via } = order
+    const sentAs = host === sent.host ? {} : { sentAs: sent.host }
     const held = orderHolds(host, orders, [monitor.segment(host).name])
     if (held?.hold === 'MAINTENANCE') {
       observer.report?.({ about, result: 'maintenance' })
@@ -133,9 +130,9 @@ export class ReportBook implements Reports {
     if (about === 'VM' && crashed === null) {
       this.#tellOfDisk(order)
       observer.report?.({ about, result: 'ignored' })
-      return this.#takeGuest({ number, uuid, about, host, generatedAt, payload, by })
+      return this.#takeGuest({ number, uuid, about, host, ...sentAs, generatedAt, payload, by })
     }
-    const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }) }
+    const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }), ...sentAs }
     const rows = otherProcess(order)
     const ofGuest = crashed === null ? {} : { instance: crashed }
     journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, ...ofGuest, data }, ...rows])
@@ -173,6 +170,24 @@ export class ReportBook implements Reports {
     } catch (thrown) {
       observer.log?.('warn', 'report.not_settled', {}, ensureError(thrown))
     }
+  }
+
+  /** Nova's name of the host. Throws USAGE when no host or more than one is meant, API_UNAVAILABLE before Nova was read. */
+  #hostOf({ about, host, by }: ReportOrder): HostName {
+    const { monitor, observer } = this.#parts
+    if (monitor.verdict(host) !== undefined) return host
+    const known = monitor.verdicts().map((verdict) => verdict.host)
+    // Just started: a refusal would be final to the monitor, which reports each failure once.
+    if (known.length === 0) throw new LifeboatError('API_UNAVAILABLE', 'Nova has not been read yet')
+    const meant = hostsMeant(host, known)
+    const [only] = meant
+    if (only !== undefined && meant.length === 1) return only
+    // A monitor whose name for its host is not Nova's protects nothing, and learns that only from this answer.
+    observer.report?.({ about, result: 'unknown-host' })
+    const which = meant.length === 0 ? '' : ` It may be ${meant.slice(0, 5).join(' or ')}.`
+    const message = `${by} reported a host that Nova does not list under that name.${which}`
+    observer.log?.('warn', 'report.unknown_host', { message, host })
+    throw new LifeboatError('USAGE', `Host with name ${host} could not be found.${which}`)
   }
 
   /** Makes whoever deals with it look, if it is not settled. */
@@ -219,7 +234,7 @@ export class ReportBook implements Reports {
   #follow(entry: Entry): void {
     const { clock } = this.#parts
     if (entry.kind === 'report.received' && entry.host !== null) {
-      const { number, uuid, about, payload, generatedAt, by } = entry.data
+      const { number, uuid, about, payload, generatedAt, by, sentAs } = entry.data
       const report = {
         number,
         uuid,
@@ -228,6 +243,7 @@ export class ReportBook implements Reports {
         generatedAt,
         by,
         host: entry.host,
+        ...omitUndefined({ sentAs }),
         receivedAt: entry.at,
         settled: null,
       }

@@ -317,6 +317,8 @@ export interface EntryData {
     generatedAt: string
     by: string
     via?: Via
+    /** The name that the sender has for the host, if it is not Nova's. */
+    sentAs?: string
   }
   /** What came of it. `of`: the incident that it belongs to. */
   'report.settled': { uuid: string; status: ReportEnd; message: string; of: IncidentId | null }

@@ -27,6 +27,8 @@ export interface Report extends Omit<ReportOrder, 'via'> {
   /** Rising, never used twice: lists are paged by it. */
   number: number
   uuid: string
+  /** The name that the sender has for the host, if it is not Nova's. */
+  sentAs?: string
   /** ISO, by our clock. */
   receivedAt: string
   settled: { status: ReportEnd; message: string; incident: IncidentId | null; at: string } | null
@@ -44,7 +46,7 @@ export interface ReportView extends Report {
 /** What the API of Masakari needs of the daemon. */
 export interface Reports {
   /**
-   * Puts a report on record. Throws USAGE for a host that Nova does not list, REPORT_REPEATED, REPORT_UNWANTED for a host in
+   * Puts a report on record. Throws USAGE unless its name means one host of Nova's, REPORT_REPEATED, REPORT_UNWANTED for a host in
    * maintenance, JOURNAL_UNAVAILABLE.
    */
   receive(order: ReportOrder): ReportView

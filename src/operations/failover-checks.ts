@@ -1,5 +1,6 @@
 /** Why a write of a failover segment is refused: a name is taken, a host is in another segment, a failure is open. */
 import { LifeboatError } from '../domain/errors.ts'
+import { hostsMeant } from '../domain/host-name.ts'
 import type { Reports } from '../domain/report.ts'
 import { isEnd } from '../domain/report-words.ts'
 import { isImplicit } from '../domain/segment.ts'
@@ -9,7 +10,7 @@ import type { Orders } from '../orders/orders.ts'
 
 export interface FailoverChecksParts {
   orders: Orders
-  monitor: Pick<Monitor, 'segments' | 'segment' | 'verdict' | 'lastPoll'>
+  monitor: Pick<Monitor, 'segments' | 'segment' | 'verdict' | 'verdicts' | 'lastPoll'>
   store: Pick<IncidentStore, 'openOn'>
   reports: Pick<Reports, 'list'>
 }
@@ -30,6 +31,12 @@ export interface FailoverChecks {
 }
 
 export function failoverChecks({ orders, monitor, store, reports }: FailoverChecksParts): FailoverChecks {
+  // A person writes this once and can mend it, so the name is not exchanged for another one behind their back.
+  const whichIs = (name: string): string => {
+    const known = monitor.verdicts().map(({ host }) => host)
+    const meant = hostsMeant(name, known).slice(0, 5)
+    return meant.length === 0 ? '' : ` Nova lists ${meant.join(' and ')}.`
+  }
   return {
     mustBeFree: (name) => {
       const isConfigured = isImplicit(name) || monitor.segments().some((segment) => segment.name === name)
@@ -40,7 +47,7 @@ export function failoverChecks({ orders, monitor, store, reports }: FailoverChec
       if (monitor.lastPoll() === null)
         throw new LifeboatError('API_UNAVAILABLE', 'Lifeboat has not read Nova yet: try again')
       if (monitor.verdict(name) === undefined)
-        throw new LifeboatError('USAGE', `Compute service with name ${name} could not be found.`)
+        throw new LifeboatError('USAGE', `Compute service with name ${name} could not be found.${whichIs(name)}`)
       const { name: segment } = monitor.segment(name)
       const where = isImplicit(segment) ? '' : ` Lifeboat's configuration has it in segment ${segment}.`
       if (where !== '' || orders.failover.hostNamed(name) !== undefined)

@@ -21,7 +21,8 @@ const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure
 export const beatMs = 10_000
 
 export interface SmallWorldOptions {
-  hosts?: number
+  /** How many, or their names. */
+  hosts?: number | string[]
   /** Where the journal is; default: a directory of its own, in memory where there is such a place. */
   directory?: string
   /** Between the daemon and its journal. */

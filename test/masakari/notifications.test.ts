@@ -96,6 +96,38 @@ describe('a notification', () => {
   )
 
   it(
+    'is of the one host that its name may mean, and says which',
+    played(async (cloud) => {
+      const answer = await cloud.report({ hostname: 'CMP01.example.org' })
+      expect(answer.json()).toMatchObject({
+        notification: {
+          source_host_uuid: expect.any(String),
+          message: expect.stringContaining('; it was sent for CMP01.example.org, which Nova lists as cmp01'),
+        },
+      })
+      await cloud.world.clock.advance(10_000)
+      expect(await cloud.list('/notifications')).toMatchObject([
+        { message: 'Its service is disabled; it was sent for CMP01.example.org, which Nova lists as cmp01' },
+      ])
+      expect(faultOf(await cloud.report({ hostname: 'cmp01' }))).toEqual([409, 'conflictingRequest'])
+    }),
+  )
+
+  it(
+    'whose name may mean two hosts is refused, and says which two',
+    played(
+      async (cloud) => {
+        const answer = await cloud.report({ hostname: 'Cmp01' })
+        expect([faultOf(answer), answer.body]).toEqual([
+          [400, 'badRequest'],
+          expect.stringContaining('Host with name Cmp01 could not be found. It may be cmp01.a or cmp01.b.'),
+        ])
+      },
+      { hosts: ['cmp01.a', 'cmp01.b'] },
+    ),
+  )
+
+  it(
     'of a host that Nova does not know, or that is in maintenance, is refused',
     played(async (cloud) => {
       const unknown = await cloud.report({ hostname: 'zzz' })

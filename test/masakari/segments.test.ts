@@ -258,6 +258,19 @@ describe('a host', () => {
   )
 
   it(
+    'that Nova lists in another way of writing is refused with the name that Nova has',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = { ...cmp02, name: 'CMP02.example.org' }
+      const answer = await cloud.write('POST', `/segments/${segment.uuid}/hosts`, { host })
+      expect([faultOf(answer), answer.body]).toEqual([
+        [400, 'badRequest'],
+        expect.stringContaining('Nova lists cmp02.'),
+      ])
+    }),
+  )
+
+  it(
     'is found under its own segment alone',
     played(async (cloud) => {
       const segment = await made(cloud)

@@ -138,12 +138,16 @@ export function notificationRow(report: ReportView, of: { host: string; segment:
     payload: report.payload,
     status: report.status,
     failover_segment_uuid: of.segment?.['uuid'] ?? null,
-    message: `${report.message}${withoutMethod(of.segment)}`,
+    message: `${report.message}${otherName(report)}${withoutMethod(of.segment)}`,
     created_at: timeOf(report.receivedAt),
     updated_at: report.updatedAt === null ? null : timeOf(report.updatedAt),
     deleted: false,
     deleted_at: null,
   }
+}
+
+function otherName({ host, sentAs }: ReportView): string {
+  return sentAs === undefined ? '' : `; it was sent for ${sentAs}, which Nova lists as ${host}`
 }
 
 function withoutMethod(segment: Row | null): string {
