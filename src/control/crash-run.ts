@@ -29,6 +29,9 @@ import { restartScene } from './crash-scene.ts'
  */
 const settleMs = 3_000
 
+/** Reports that go on put a look off for no longer than this. Shorter: a host that dies slowly has guests rebooted; longer: the guest stays off. */
+const longestSettleMs = 10_000
+
 /** First and longest pause between two looks while Nova is between two states. Longer: a guest stays off; shorter: more requests. */
 const firstLookAgainMs = 1_000
 const rarestLookMs = 10_000
@@ -61,6 +64,8 @@ export class CrashRun {
   readonly #case: CrashCase
   /** By our monotonic clock. */
   #reportedAt: number
+  /** The first report since the last turn, by our monotonic clock; null: none came since. */
+  #settlesSince: number | null
   #said = 'Lifeboat is looking at it'
   /** While a restart is under way. */
   #acting: AbortController | null = null
@@ -80,7 +85,7 @@ export class CrashRun {
     this.host = subject.host
     this.instance = subject.instance
     this.#case = new CrashCase(parts, subject)
-    this.#reportedAt = parts.context.clock.now()
+    this.#reportedAt = this.#settlesSince = parts.context.clock.now()
   }
 
   /** One more report of it, on record. */
@@ -91,6 +96,7 @@ export class CrashRun {
   /** A monitor reported it just now, whether that is on record or not: what the run saw before no longer counts. */
   reportedNow(): void {
     this.#reportedAt = this.#parts.context.clock.now()
+    this.#settlesSince ??= this.#reportedAt
     this.#looks = 0
     this.#heldLookAt = -Infinity
   }
@@ -98,7 +104,7 @@ export class CrashRun {
   /** Goes on with an incident that an earlier run opened. */
   resume(incident: Incident): void {
     this.#case.resume(incident)
-    this.#reportedAt -= settleMs
+    this.#settlesSince = null
   }
 
   /** Nothing more is sent: its instances belong to the incident of the host. */
@@ -130,12 +136,19 @@ export class CrashRun {
   async run(): Promise<void> {
     const { context, signal } = this.#parts
     for (;;) {
-      const settleFor = this.#reportedAt + settleMs - context.clock.now()
+      const settleFor = this.#settlesUntil() - context.clock.now()
+      if (settleFor <= 0) this.#settlesSince = null
       const pauseMs = settleFor > 0 ? settleFor : await this.#turn()
       if (pauseMs === null || isAborted(signal)) return
       await sleep(context.clock, pauseMs, signal)
       if (isAborted(signal)) return
     }
+  }
+
+  /** By our monotonic clock. */
+  #settlesUntil(): number {
+    if (this.#settlesSince === null) return -Infinity
+    return Math.min(this.#reportedAt + settleMs, this.#settlesSince + longestSettleMs)
   }
 
   /** One turn. Gives the pause until the next one, null at its end. */

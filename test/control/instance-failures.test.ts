@@ -62,6 +62,23 @@ describe('a guest that its owner wants restarted', () => {
   )
 })
 
+describe('a crash that is reported again and again', () => {
+  it(
+    'is looked at ten seconds after the first report, though the reports go on',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, clock } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      simulator.crashGuest(uuid, { unheard: true })
+      reportCrash(world, uuid)
+      for (let seconds = 0; seconds < 12; seconds += 2) {
+        await clock.advance(2_000)
+        expect(() => reportCrash(world, uuid)).toThrow('duplicate')
+      }
+      expect(world.writes()).toEqual(['POST reboot'])
+    }),
+  )
+})
+
 /** How a guest ends, or rests, that did not crash: shut down from within or by SIGTERM, destroyed, reset, suspended. */
 const noCrash = [
   { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_SHUTDOWN' },
