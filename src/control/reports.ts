@@ -42,8 +42,11 @@ const listedForMs = 30 * 86_400_000
 /** Reports of guests kept in memory, about 500 bytes each. Fewer: a burst pushes out the report that someone looks for. */
 const guestsKept = 2_000
 
-/** At most one alarm about failing disks of a host in this time. Shorter: when a storage fails, each of its guests raises an alarm. */
-const toldOfDiskForMs = 600_000
+/**
+ * At most one alarm about failing disks of a host, or about one process of it, in this time. Shorter: when a storage fails, each of its guests
+ * raises an alarm, and a libvirtd that comes and goes raises one each time. Longer: what fails again after a repair is told late.
+ */
+const toldForMs = 600_000
 
 export interface ReportBookParts {
   clock: Clock
@@ -77,8 +80,8 @@ export class ReportBook implements Reports {
   readonly #kept = new Map<string, Kept>()
   /** Of guests. */
   readonly #guests: Kept[] = []
-  /** Hosts of which people were told that a guest's disk fails, and when. */
-  readonly #toldOfDisk = new Map<HostName, number>()
+  /** Alarms that were raised lately, by what they are about; monotonic ms. */
+  readonly #told = new Map<string, number>()
   #lastNumber = 0
   /** False while its daemon only stands by: then nobody may deal with a report. */
   #passesOn = false
@@ -133,9 +136,11 @@ export class ReportBook implements Reports {
       return this.#takeGuest({ number, uuid, about, host, ...sentAs, generatedAt, payload, by })
     }
     const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }), ...sentAs }
-    const rows = otherProcess(order)
+    const process = otherProcess(order)
+    const rows = process === null || this.#isTold(process.about) ? [] : [process.alarm]
     const ofGuest = crashed === null ? {} : { instance: crashed }
     journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, ...ofGuest, data }, ...rows])
+    if (process !== null && rows.length > 0) this.#noteTold(process.about)
     const kept = this.#kept.get(uuid)
     if (kept === undefined) throw new LifeboatError('INVARIANT', `report ${uuid} left no trace`)
     observer.report?.({ about, result: 'taken' })
@@ -199,12 +204,21 @@ export class ReportBook implements Reports {
 
   /** When a storage fails, it fails for many guests at once: one alarm for each host. */
   #tellOfDisk({ host, payload, by }: ReportOrder): void {
-    const { clock, journal } = this.#parts
-    if (!tellsOfDisk(payload)) return
-    if (clock.now() - (this.#toldOfDisk.get(host) ?? -Infinity) < toldOfDiskForMs) return
+    const about = `disks of ${host}`
+    if (!tellsOfDisk(payload) || this.#isTold(about)) return
     const message = `${by} reports that a disk of instance ${payload['instance_uuid'] ?? ''} fails on ${host}. Lifeboat restarts no guest because of it: check the storage`
-    journal.append([{ kind: 'alarm.raised', host, data: { code: 'GUEST_DISK_FAILS', message } }])
-    this.#toldOfDisk.set(host, clock.now())
+    this.#parts.journal.append([{ kind: 'alarm.raised', host, data: { code: 'GUEST_DISK_FAILS', message } }])
+    this.#noteTold(about)
+  }
+
+  #isTold(about: string): boolean {
+    return this.#parts.clock.now() - (this.#told.get(about) ?? -Infinity) < toldForMs
+  }
+
+  /** Also forgets what may be told again: senders choose the names of processes. */
+  #noteTold(about: string): void {
+    for (const known of this.#told.keys()) if (!this.#isTold(known)) this.#told.delete(known)
+    this.#told.set(about, this.#parts.clock.now())
   }
 
   #takeGuest(given: Omit<Report, 'receivedAt' | 'settled'>): ReportView {
@@ -307,10 +321,12 @@ export class ReportBook implements Reports {
   }
 }
 
-/** Tells people of a process that Lifeboat does nothing about, such as libvirtd. */
-function otherProcess(order: ReportOrder): NewEntry[] {
+/** What people are told of a process that Lifeboat does nothing about, such as libvirtd; null: it is none. */
+function otherProcess(order: ReportOrder): { about: string; alarm: NewEntry } | null {
   const { about, host, by, payload } = order
-  if (about !== 'PROCESS' || payload['event'] !== 'STOPPED' || reportsDeadProcess(order)) return []
-  const message = `${by} reports that ${payload['process_name'] ?? 'a process'} on ${host} is down. Lifeboat does nothing about it`
-  return [{ kind: 'alarm.raised', host, data: { code: 'PROCESS_REPORTED', message } }]
+  if (about !== 'PROCESS' || payload['event'] !== 'STOPPED' || reportsDeadProcess(order)) return null
+  const process = payload['process_name'] ?? 'a process'
+  const message = `${by} reports that ${process} on ${host} is down. Lifeboat does nothing about it`
+  const alarm = { kind: 'alarm.raised', host, data: { code: 'PROCESS_REPORTED', message } } as const
+  return { about: `${process} on ${host}`, alarm }
 }

@@ -81,6 +81,31 @@ describe('a notification', () => {
   )
 
   it(
+    'of a process that comes and goes raises an alarm once in ten minutes, for each host and process',
+    played(async (cloud) => {
+      const { clock, journal } = cloud.world
+      const send = async (process: string, hostname = 'cmp01'): Promise<number> => {
+        const payload = { event: 'STOPPED', process_name: process }
+        const generated_time = new Date(clock.wall()).toISOString()
+        return (await cloud.report({ hostname, generated_time, payload })).statusCode
+      }
+      const told = (): string[] =>
+        journal
+          .read({ kinds: ['alarm.raised'] })
+          .map(({ data }) => /that (.*) is down/.exec((data as { message: string }).message)?.[1] ?? '')
+      for (let minute = 0; minute < 10; minute += 1) {
+        expect(await send('libvirtd')).toBe(202)
+        await clock.advance(60_000)
+      }
+      expect(told()).toEqual(['libvirtd on cmp01'])
+      await send('libvirtd')
+      await send('virtlogd')
+      await send('libvirtd', 'cmp02')
+      expect(told().slice(1)).toEqual(['libvirtd on cmp01', 'virtlogd on cmp01', 'libvirtd on cmp02'])
+    }),
+  )
+
+  it(
     'of a host that no segment names is taken',
     played(
       async (cloud) => {
