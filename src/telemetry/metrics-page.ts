@@ -45,7 +45,7 @@ export const uses: Record<string, string> = {
   lifeboat_returns_total: 'TRAIT_LEFT: the scheduler still avoids that host',
   lifeboat_alarms_total: 'LifeboatAlarm: each is an entry in the journal',
   lifeboat_reports_total:
-    '`unknown-host` above 0: a monitor names its host otherwise than Nova does, and protects nothing. Correct its host name',
+    '`unknown-host` above 0: a monitor names its host otherwise than Nova does, and protects nothing (LifeboatUnknownHostReported). Correct its host name',
   lifeboat_notices_total: 'LifeboatNoticeDeadLettered',
   lifeboat_notice_queue: 'LifeboatNoticesWait when it stays above 0: a receiver takes no notices',
   lifeboat_config_last_reload_successful: 'LifeboatReloadFailed when it is 0',

@@ -171,6 +171,19 @@ export const alertCases: AlertCase[] = [
     labels: [a],
   },
   ...counter('LifeboatAlarm', 'lifeboat_alarms_total', '', { code: 'JOURNAL_CORRUPT' }),
+  ...counter('LifeboatUnknownHostReported', 'lifeboat_reports_total', ',about="PROCESS",result="unknown-host"', {}),
+  {
+    alert: 'LifeboatUnknownHostReported',
+    when: 'reports that are taken or refused for another reason do not count',
+    series: {
+      [`lifeboat_reports_total{${at},about="VM",result="taken"}`]: '0+1x30',
+      [`lifeboat_reports_total{${at},about="VM",result="repeated"}`]: '0+1x30',
+      [`lifeboat_reports_total{${at},about="VM",result="unknown-host"}`]: '_x19 1x20',
+    },
+    quietAt: ['15m'],
+    firesAt: '22m',
+    labels: [a],
+  },
   ...counter('LifeboatNoticeDeadLettered', 'lifeboat_notices_total', ',result="dead-lettered"', { receiver: 'pager' }),
   {
     alert: 'LifeboatNoticeDeadLettered',
