@@ -1,6 +1,6 @@
 /** Which orders the fields `enabled` of a segment and `on_maintenance` of a host stand for, in Masakari's API. */
 import { describe, expect, it } from 'vitest'
-import { faultOf } from './cloud.ts'
+import { faultOf, type Cloud } from './cloud.ts'
 import { played, cmp02, made, added, put, putHost, hostOf, orders, type Segment, type Host } from './segment-acts.ts'
 
 describe('enabled: false', () => {
@@ -156,6 +156,43 @@ describe('on_maintenance: true', () => {
         [409, 'conflictingRequest'],
         expect.stringContaining('segment rack'),
       ])
+    }),
+  )
+
+  it.each<[string, (cloud: Cloud, segment: Segment) => Promise<unknown>]>([
+    ['its segment is disabled', (cloud, segment) => put(cloud, segment, { enabled: false })],
+    [
+      'it is recovered',
+      ({ world }) => {
+        world.simulator.crash('cmp02')
+        return world.until(() => world.incident('cmp02') !== undefined)
+      },
+    ],
+  ])('that a form only sends back as it was shown, since %s, orders nothing; sent by itself it does', (_why, begin) =>
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      await begin(cloud, segment)
+      const before = orders(cloud)
+      const form = { name: 'cmp02', type: 'COMPUTE', control_attributes: 'IPMI', reserved: 'False' }
+      const saved = hostOf(await putHost(cloud, segment, host, { ...form, on_maintenance: 'True' }))
+      expect(saved).toMatchObject({ control_attributes: 'IPMI', on_maintenance: true })
+      expect(orders(cloud)).toEqual(before)
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      expect(orders(cloud)).toEqual([...before, 'maintenance of host cmp02 by ann'])
+    })(),
+  )
+
+  it(
+    'that a form changes is ordered, and goes with a new name that it sends',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const form = { ...cmp02, reserved: false, on_maintenance: true }
+      await putHost(cloud, segment, host, form)
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by ann'])
+      await putHost(cloud, segment, host, { ...form, name: 'cmp03' })
+      expect(orders(cloud)).toEqual(['maintenance of host cmp03 by ann'])
     }),
   )
 

@@ -129,10 +129,13 @@ function changeHost(
   rows: Rows,
   failover: MasakariParts['failover'],
   { segment, id }: { segment: string; id: string },
-  { onMaintenance, ...fields }: HostChange,
+  change: HostChange,
   writer: Writer,
 ): void {
   const { made, name, row } = rows.host(segment, id)
+  const { onMaintenance: wanted, ...fields } = change
+  const isSentBack = isForm(change) && change.name === name && wanted === row['on_maintenance']
+  const onMaintenance = isSentBack ? undefined : wanted
   if (made !== null) {
     failover.updateHost(id, { ...fields, ...(onMaintenance !== undefined && { onMaintenance }) }, writer)
     return
@@ -140,6 +143,14 @@ function changeHost(
   const { controlAttributes: control_attributes, ...others } = fields
   refuseChange(row, { control_attributes, ...others }, `Host ${name}`)
   if (onMaintenance !== undefined) failover.maintainHost(name, onMaintenance, writer)
+}
+
+/**
+ * A form sends every field back as it was shown. `on_maintenance` is shown as true also for an incident, a service that Lifeboat disabled and
+ * the maintenance of a whole segment, and nobody who saves another field means to order maintenance of the host that outlives those.
+ */
+function isForm({ name, type, controlAttributes, reserved }: HostChange): boolean {
+  return [name, type, controlAttributes, reserved].every((field) => field !== undefined)
 }
 
 /** Clients send back every field that they were shown, changed or not. */
