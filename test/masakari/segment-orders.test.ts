@@ -21,6 +21,19 @@ describe('enabled: false', () => {
   )
 
   it(
+    'makes Lifeboat refuse notifications for its hosts, and for no others',
+    played(async (cloud) => {
+      await added(cloud, await made(cloud, { enabled: false }))
+      const answer = await cloud.report({ hostname: 'cmp02' })
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('Host cmp02 is under maintenance'),
+      ])
+      expect((await cloud.report({ hostname: 'cmp03' })).statusCode).toBe(202)
+    }),
+  )
+
+  it(
     'holds a recovery that is under way before its next write, and true lets it go on',
     played(async (cloud) => {
       const { world } = cloud
