@@ -71,9 +71,32 @@ describe('versions', () => {
   )
 })
 
+it(
+  'a check of its health by a proxy needs no token',
+  played(async (cloud) => {
+    const { statusCode, body } = await cloud.ask('/healthcheck', { as: null })
+    expect([statusCode, body]).toEqual([200, 'OK'])
+  }),
+)
+
 describe('who may do what', () => {
   it.each([
-    ['without a token 401', null, '/v1/segments', 'GET', 401, 'error'],
+    ['a route', '/v1/segments', '1.0'],
+    ['a version that does not exist', '/v1/segments', '1.4'],
+    ['a version that is none', '/v1/segments', 'x'],
+    ['a path that does not exist', '/v1/nothing', '1.0'],
+  ])(
+    'without a token is said to whoever asks for %s, before anything else, and where tokens are given',
+    (_what, url, version) =>
+      played(async (cloud) => {
+        const headers = { 'openstack-api-version': `instance-ha ${version}` }
+        const answer = await cloud.ask(url, { as: null, headers })
+        expect(faultOf(answer)).toEqual([401, 'error'])
+        expect(answer.headers['www-authenticate']).toBe('Keystone uri="https://keystone.example:5000/v3"')
+      })(),
+  )
+
+  it.each([
     ['a token that Keystone does not know 401', 'nobody', '/v1/segments', 'GET', 401, 'error'],
     ['no role 403', 'max', '/v1/segments', 'GET', 403, 'forbidden'],
     ['an admin of another project 403', 'ted', '/v1/segments', 'GET', 403, 'forbidden'],

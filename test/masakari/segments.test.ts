@@ -49,6 +49,20 @@ describe('a segment', () => {
   )
 
   it(
+    'of the configuration keeps its time of creation over a restart',
+    played(async (cloud) => {
+      const before = await cloud.list<{ created_at: string }>('/segments')
+      await cloud.world.stop()
+      cloud.world.compose()
+      cloud.world.daemon.start()
+      await cloud.world.clock.advance(30_000)
+      const after = await (await Cloud.over(cloud.world)).list('/segments')
+      expect(before).toMatchObject([{ name: 'configured', created_at: expect.any(String) }])
+      expect(after).toMatchObject([{ name: 'configured', created_at: before[0]?.created_at }])
+    }),
+  )
+
+  it(
     'whose answer was lost is there all the same, and the second attempt is told so',
     SmallWorld.run({ hosts: 4, parts, wrapJournal: (journal) => breaksAfterCommit(journal) }, async (world) => {
       const cloud = await Cloud.over(world)

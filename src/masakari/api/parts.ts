@@ -24,7 +24,7 @@ export interface MasakariRules {
 
 export interface MasakariParts {
   operations: Pick<Operations, 'hosts' | 'incident' | 'incidents' | 'status'>
-  review: Pick<Review, 'segments' | 'load'>
+  review: Pick<Review, 'segments' | 'load' | 'journal'>
   reports: Reports
   failover: FailoverSegments
   people: TokenCheck

@@ -28,6 +28,7 @@ const incidentsListed = 1_000
 export class Rows {
   readonly #parts: MasakariParts
   readonly #rules: MasakariOptions['rules']
+  #began: string | undefined
 
   constructor(parts: MasakariParts, rules: MasakariOptions['rules']) {
     this.#parts = parts
@@ -37,7 +38,7 @@ export class Rows {
   /** The segments of the configuration and those made through the API. Hosts in neither are protected all the same, and not shown. */
   segments(): SegmentView[] {
     const { operations, review, failover } = this.#parts
-    const { configuration, standingOrders } = operations.status()
+    const { standingOrders } = operations.status()
     const isEnabled = (name: string): boolean =>
       !standingOrders.some(
         ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'segment' && scope.name === name,
@@ -47,8 +48,15 @@ export class Rows {
     const configured = review
       .segments()
       .filter(({ name }) => !isImplicit(name))
-      .map(({ name }) => configuredSegment(name, uuidOfSegment(name), isEnabled(name), configuration.loadedAt))
+      .map(({ name }) => configuredSegment(name, uuidOfSegment(name), isEnabled(name), this.#since()))
     return [...configured, ...failover.segments().map((made) => madeSegment(made, isEnabled(made.name)))]
+  }
+
+  /** When the journal begins: the same in every run and on every controller, and no reload changes the order of a list. */
+  #since(): string {
+    const { operations, review } = this.#parts
+    this.#began ??= review.journal({ limit: 1 }).entries[0]?.at
+    return this.#began ?? operations.status().configuration.loadedAt
   }
 
   /** Throws NOT_FOUND. */

@@ -9,7 +9,6 @@ import { identified } from '../../api/caller-rules.ts'
 import { createServer, type ServerExtras } from '../../api/server.ts'
 import { TokenCache } from '../../api/token-cache.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
-import type { Observer } from '../../domain/observer.ts'
 import type { TokenHolder } from '../../domain/token-holder.ts'
 import { faultBody, noSuchRoute, statusOf } from './faults.ts'
 import { highest, lowest, microversionOf, versionDocument, versionList } from './microversion.ts'
@@ -47,17 +46,28 @@ export async function masakariServer(
     void reply.header('openstack-api-version', `instance-ha ${lowest}`)
     done()
   })
+  const tokens = new TokenCache(parts.people, parts.clock, mostWaiting)
+  // As Masakari's filter of tokens, which comes before its routes.
+  server.addHook('onRequest', async (request, reply) => {
+    if (!request.is404 || !isVersioned(request)) return undefined
+    try {
+      await holderOf(request, tokens)
+      return undefined
+    } catch (thrown) {
+      return refuse(thrown, request, reply, parts)
+    }
+  })
   await server.register(async (scope) => {
-    scope.setErrorHandler((thrown, request, reply) => refuse(thrown, request, reply, parts.observer))
+    scope.setErrorHandler((thrown, request, reply) => refuse(thrown, request, reply, parts))
     scope.get('/', (request) => versionList(addressOf(request, options)))
+    scope.get('/healthcheck', (_request, reply) => reply.type('text/plain; charset=UTF-8').send('OK'))
     for (const path of ['/v1', '/v1/']) scope.get(path, (request) => versionDocument(addressOf(request, options)))
     await scope.register((own, _options, done) => {
-      const tokens = new TokenCache(parts.people, parts.clock, mostWaiting)
       own.addHook('onRequest', async (request, reply) => {
+        request.holder = await holderOf(request, tokens)
         const header = request.headers['openstack-api-version']
         request.microversion = microversionOf([header].flat()[0])
         void reply.header('openstack-api-version', `instance-ha ${request.microversion}`)
-        request.holder = await holderOf(request, tokens)
         refuseForeignProject(request, request.holder)
         // A list's address with a slash behind it: of an object without a name.
         if (Object.values(request.params as object).includes('')) return reply.code(404).send(noSuchRoute)
@@ -120,7 +130,12 @@ function addressOf({ protocol, host }: FastifyRequest, { publicUrl }: MasakariOp
   return publicUrl ?? `${protocol}://${host}`
 }
 
-function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, observer: Observer): FastifyReply {
+async function refuse(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { observer, people }: Pick<MasakariParts, 'observer' | 'people'>,
+): Promise<FastifyReply> {
   const isOurs = thrown instanceof LifeboatError
   const framework = !isOurs && thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : null
   const error = ensureError(thrown)
@@ -129,7 +144,7 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, o
     const message = `${request.method} ${request.routeOptions.url ?? 'unknown'} failed: ${error.message}`
     observer.log?.('error', 'masakari_api.failed', { message, httpRequestId: request.id }, error)
   }
-  if (status === 401) void reply.header('www-authenticate', 'Keystone')
+  if (status === 401) void reply.header('www-authenticate', await whereTokensAre(people))
   if (status === 503) void reply.header('retry-after', '10')
   const says =
     status === 500
@@ -138,10 +153,21 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, o
   return reply.code(status).header('content-type', 'application/json; charset=UTF-8').send(faultBody(status, says))
 }
 
+/** For clients that get their token where a refusal says. */
+async function whereTokensAre(people: MasakariParts['people']): Promise<string> {
+  const uri = await people.publicUrl().catch(() => null)
+  return uri === null ? 'Keystone' : `Keystone uri="${uri}"`
+}
+
+function isVersioned({ url }: FastifyRequest): boolean {
+  const path = url.split('?')[0] ?? ''
+  return path === '/v1' || path.startsWith('/v1/')
+}
+
 /** Answers unknown paths: below `/v1` with a 404 of its own shape, elsewhere with the list of versions. */
 function noRoute(request: FastifyRequest, reply: FastifyReply, options: MasakariOptions): FastifyReply {
+  if (isVersioned(request)) return reply.code(404).send(noSuchRoute)
   const path = request.url.split('?')[0] ?? ''
-  if (path === '/v1' || path.startsWith('/v1/')) return reply.code(404).send(noSuchRoute)
   const base = addressOf(request, options)
   const choice = { id: 'v1.0', status: 'CURRENT', version: highest, min_version: lowest }
   return reply.code(300).send({ choices: [{ ...choice, links: [{ rel: 'self', href: `${base}/v1${path}` }] }] })

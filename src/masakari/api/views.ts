@@ -45,7 +45,7 @@ export interface HostView {
   made: SegmentHost | null
 }
 
-/** Of the configuration. @param since ISO, of when it began to be known here */
+/** Of the configuration. @param since ISO, shown as the time at which it was made, which nobody knows */
 export function configuredSegment(name: string, uuid: string, enabled: boolean, since: string): SegmentView {
   const description = 'Kept in the configuration of Lifeboat'
   const row = {
