@@ -21,6 +21,14 @@ afterEach(async () => {
 })
 afterAll(() => stage.close())
 
+/** What the journal has of the host's steps of one kind, by their number. */
+function steps(of: string, kind: 'step.intended' | 'step.issued'): string[] {
+  return stage.daemon
+    .entries()
+    .filter((entry) => entry.kind === kind && entry.host === host)
+    .flatMap(({ step }) => (step?.startsWith(of) === true ? [step] : []))
+}
+
 /** The service's reason, or null while it is enabled. */
 async function disabledBecause(): Promise<string | null> {
   const { status, disabled_reason: reason } = await stage.tenants.steps.service(host)
@@ -49,7 +57,7 @@ describe('a nova-compute that is down on a host that lives', () => {
     await stage.nothingRanTwice(began)
   })
 
-  it('whose host then dies is recovered as a host, and enabled once', async () => {
+  it('whose host then dies is recovered as a host, fenced once and enabled once', async () => {
     const began = Date.now()
     const id = await stage.tenants.boot('guest', host)
     await stage.watch()
@@ -67,6 +75,13 @@ describe('a nova-compute that is down on a host that lives', () => {
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
     await lab('start', host)
     await until(`${host} is enabled`, 90_000, async () => (await disabledBecause()) === null)
+    await until('its return is on record', 60_000, () =>
+      Promise.resolve(stage.has(({ kind }) => kind === 'service.restored')),
+    )
+    expect(steps('host.fence.', 'step.intended')).toHaveLength(1)
+    expect(steps('return.enable.', 'step.issued')).toHaveLength(1)
+    // The disable for its nova-compute is taken back with the rest, not by itself.
+    expect(stage.has((entry) => entry.kind === 'service.set-aside' && entry.data.to === 'taking-back')).toBe(false)
     await stage.nothingRanTwice(began)
   })
 })
