@@ -272,6 +272,8 @@ export interface Notice {
   instanceCount?: number
   /** Of all of them, how many do not run or rest where their owner wants them. */
   notBack?: number
+  /** Of an incident that ended, by outcome: its instances. Missing: it tells of something else, or an older release told it. */
+  counts?: Record<string, number>
   /** What the brake holds in one scope, told as one; empty: nothing any more. */
   held?: { scope: ScopeId; title: string; hosts: HostName[]; incidents: string[] }
   /** Missing: it tells of no trouble that begins or ends, or an older release told it. */

@@ -3,7 +3,7 @@ import type { Notice, NoticeSeverity } from '../domain/notice.ts'
 import type { Deliver } from './delivery.ts'
 import type { Post } from './post.ts'
 import { linkTo } from '../domain/page-link.ts'
-import { worded, type Setting, type Texts } from './texts.ts'
+import { fromCloud, worded, type Setting, type Texts } from './texts.ts'
 
 /** Longer texts are cut off by Mattermost (16,383) and refused by Slack (40,000). As it is sent: a name may be all entities. */
 const longestText = 12_000
@@ -18,7 +18,7 @@ export function chat({ post, texts, setting }: { post: Post; texts: Texts; setti
 export function chatMessage(notice: Notice, texts: Texts, setting: Setting): Record<string, unknown> {
   const { subject, text } = worded(notice, texts, setting)
   const link = notice.audience === 'operator' ? linkTo(setting.link, notice) : null
-  const title = plain(subject)
+  const title = plain(fromCloud(subject, notice, setting.cloud))
   return {
     text: title,
     attachments: [

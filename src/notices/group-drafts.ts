@@ -18,7 +18,7 @@ export function groupDraft(cause: Entry, group: HeldGroup, mode: Draft['mode']):
   const names = `${hosts.slice(0, namesAtMost).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   const wider = also.length === 0 ? '' : `\nHeld by ${also.join(' and ')} too.`
   const lines = [
-    `${names}: the recovery waits for a decision, because ${heldBecause(message)}.${wider}`,
+    `${names}: recovery on hold until you decide: ${heldBecause(message)}.${wider}`,
     `See which: lifeboat brake list. Let them past: lifeboat brake override ${scope} --reason "why"`,
   ]
   const held = { scope, title, hosts, incidents: members.map(({ incident }) => incident) }

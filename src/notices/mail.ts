@@ -1,7 +1,7 @@
 /** A notice as a mail. */
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Notice } from '../domain/notice.ts'
-import { worded, type Setting, type Texts } from './texts.ts'
+import { fromCloud, worded, type Setting, type Texts } from './texts.ts'
 
 export interface Letter {
   notice: Notice
@@ -24,7 +24,7 @@ export async function mailText(
   const mail = new MailComposer({
     from: sender,
     to: [...to],
-    subject: `${prefix(notice)}${subject}`,
+    subject: fromCloud(subject, notice, setting.cloud ?? 'lifeboat'),
     text,
     textEncoding: 'base64',
     date: new Date(wallMs),
@@ -33,6 +33,7 @@ export async function mailText(
     headers: {
       'Auto-Submitted': 'auto-generated',
       'X-Lifeboat-Notice': notice.id,
+      'X-Lifeboat-Severity': notice.severity,
       'X-Lifeboat-Topic': notice.topic,
     },
     newline: 'unix',
@@ -47,8 +48,4 @@ export async function mailText(
 export function senderOf(from: string): { name: string; address: string } {
   const [, name = '', address = from] = /^(.*?) <([^<>]+)>$/.exec(from) ?? []
   return { name, address }
-}
-
-function prefix({ severity, audience }: Notice): string {
-  return audience === 'operator' ? `[lifeboat ${severity}] ` : ''
 }

@@ -11,6 +11,7 @@ import { span } from '../domain/text/span.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
 import type { Draft } from './rules.ts'
+import { tally } from './tally.ts'
 
 export interface Known {
   mode: 'observe' | 'armed'
@@ -110,7 +111,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       const { code, message } = entry.data
       const severity = holdsForAPerson.has(code) ? 'critical' : 'warning'
       const who = incident?.crashed?.name ?? entry.host
-      return draft(entry, known, 'incident-held', { code, message: `${who} waits: ${message}`, severity })
+      return draft(entry, known, 'incident-held', { code, message: `${who}: recovery on hold: ${message}`, severity })
     }
     case 'fence.attempt': {
       const { phase, method, message, position = 1, of = 1, attempt = 1, attempts = 1 } = entry.data
@@ -130,13 +131,16 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     case 'incident.closed': {
       if (incident !== undefined && incident.process !== null) return processOver(entry, known, incident)
       if (incident !== undefined && incident.crashed !== null) return instanceOver(entry, known, incident)
-      const { outcome, message } = entry.data
+      const { outcome, message, counts } = entry.data
+      const counted = tally(counts)
+      const ended = counted === '' ? '' : ` (${counted})`
       const watched = entry.data.watched === true ? '. Which of its instances are off is being found out' : ''
-      return draft(entry, known, 'incident-closed', {
+      const closed = draft(entry, known, 'incident-closed', {
         code: outcome,
-        message: [`${entry.host}: ${message}${tally(entry.data.counts)}${watched}`, ...notBack(incident)].join('\n'),
-        severity: closingSeverity(entry.data.outcome, incident),
+        message: [`${entry.host}: ${message}${ended}${watched}`, ...notBack(incident)].join('\n'),
+        severity: closingSeverity(outcome, incident),
       })
+      return { ...closed, counts }
     }
     case 'instances.watched': {
       const { to, off, started, message } = entry.data
@@ -265,13 +269,6 @@ function closingSeverity(outcome: string, incident: Incident | undefined): Notic
   const ends = [...(incident?.instances.values() ?? [])].map((one) => one.outcome?.outcome)
   if (ends.includes('failed') || ends.includes('stuck')) return 'critical'
   return outcome === 'cancelled' || ends.includes('left') ? 'warning' : 'info'
-}
-
-function tally(counts: Record<string, number>): string {
-  const parts = Object.entries(counts).flatMap(([what, count]) =>
-    count > 0 ? [`${count} ${what === 'none' ? 'untouched' : what}`] : [],
-  )
-  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
 
 function notBack(incident: Incident | undefined): string[] {

@@ -5,6 +5,7 @@
 import { linkTo } from '../domain/page-link.ts'
 import { noticeTopics, type Notice, type NoticedState, type NoticeTopic } from '../domain/notice.ts'
 import { filledIn, variablesIn } from '../domain/template.ts'
+import { tally } from './tally.ts'
 
 export interface Words {
   subject: string
@@ -25,7 +26,10 @@ export interface Texts {
 
 /** What templates of a topic may ask for. Tenants' never have the operator's words. */
 export const variables = {
-  operator: ['host', 'segment', 'incident', 'code', 'message', 'at', 'cloud', 'severity', 'mode', 'topic', 'link'],
+  operator: [
+    ...['host', 'segment', 'incident', 'code', 'result', 'message'],
+    ...['at', 'cloud', 'severity', 'mode', 'topic', 'link'],
+  ],
   tenant: ['project', 'reference', 'count', 'ok', 'notOk', 'instances', 'at', 'cloud', 'severity', 'mode', 'topic'],
   line: ['name', 'id', 'state', 'code', 'host', 'restarts'],
   states: ['restarts'],
@@ -40,14 +44,14 @@ export const english: Texts = {
     'host-trouble': operator('{host}: {code}'),
     'host-well': operator('{host} is well again'),
     contradiction: operator('{host} is forced down and alive'),
-    'incident-opened': operator('Recovery of {host} begins'),
-    'incident-held': operator('Recovery of {host} waits: {code}'),
-    'fencing-failed': operator('Fencing of {host} by {code} failed'),
+    'incident-opened': operator('{host}: recovery begins'),
+    'incident-held': operator('{host}: recovery on hold ({code})'),
+    'fencing-failed': operator('{host}: fencing by {code} failed'),
     'proof-voided': operator('{host} shows life during its recovery'),
-    'incident-closed': operator('Recovery of {host} is over: {code}'),
-    'brake-tripped': operator('The brake holds recoveries: {code}'),
-    'holds-over': operator('Nothing waits for the brake any more: {code}'),
-    'brake-released': operator('The brake is open: {code}'),
+    'incident-closed': operator('{host}: recovery over ({result})'),
+    'brake-tripped': operator('Brake tripped: {code}'),
+    'holds-over': operator('Brake: no recovery on hold any more ({code})'),
+    'brake-released': operator('Brake released: {code}'),
     'control-plane-frozen': operator('Verdicts are frozen: {code}'),
     'control-plane-thawed': operator('Verdicts are no longer frozen'),
     alarm: operator('Alarm {code}'),
@@ -119,6 +123,11 @@ export function worded(notice: Notice, texts: Texts, setting: Setting): Words {
   }
 }
 
+/** The subject where one inbox or room may serve several clouds. An owner has no use for the name, and is not told it. */
+export function fromCloud(subject: string, { audience }: Notice, cloud: string | null): string {
+  return audience === 'operator' && cloud !== null ? `[${cloud}] ${subject}` : subject
+}
+
 /** What is wrong with a template; null when it can be used. */
 export function templateProblem(template: string, known: readonly string[]): string | null {
   for (const name of variablesIn(template)) {
@@ -141,8 +150,16 @@ function operatorValues(notice: Notice, { cloud, link }: Setting): Values {
   return {
     ...{ code, message, at, severity, mode, topic, cloud: cloud ?? '' },
     ...{ host: host ?? hostsIn(held), segment: segment ?? '', incident: incident ?? '' },
+    result: resultOf(notice),
     link: linkLine(linkTo(link, notice)),
   }
+}
+
+/** How an incident ended: the counts alone of one that came to its end, else why it ended as well. */
+function resultOf({ code, counts = {} }: Notice): string {
+  const counted = tally(counts)
+  if (counted === '') return code
+  return code === 'done' ? counted : `${code}: ${counted}`
 }
 
 /** Hosts that are told as one, where a sentence names its host. */

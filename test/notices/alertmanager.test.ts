@@ -65,7 +65,7 @@ describe('what is posted', () => {
         {
           labels: { ...labels, severity: 'critical' },
           annotations: {
-            ...{ summary: 'Recovery of cmp01 waits: FENCE_FAILED', description: text },
+            ...{ summary: 'cmp01: recovery on hold (FENCE_FAILED)', description: text },
             ...{ topic: 'incident-held', code: 'FENCE_FAILED', mode: 'armed' },
           },
           ...{ startsAt: since, endsAt: expect.any(String), generatorURL: 'https://pages.example/incidents/i' },

@@ -102,7 +102,7 @@ describe('a webhook', () => {
         ...{ host: 'cmp01', segment: 'az1', incident: '20260101T000000Z-cmp01', scope: null, hosts: ['cmp01'] },
         ...{ dedupKey: null, action: null },
         link: 'https://pages.example/incidents/20260101T000000Z-cmp01',
-        subject: 'Recovery of cmp01 waits: FENCE_FAILED',
+        subject: 'cmp01: recovery on hold (FENCE_FAILED)',
         text: 'cmp01 waits\n\nhttps://pages.example/incidents/20260101T000000Z-cmp01',
       })
     }))
@@ -343,9 +343,14 @@ describe('the link of a notice', () => {
 describe('a chat room', () => {
   it('gets the shape that Slack and Mattermost take', () => {
     expect(chatMessage(forOperators, english, setting)).toMatchObject({
-      text: 'Recovery of cmp01 waits: FENCE_FAILED',
+      text: '[prod] cmp01: recovery on hold (FENCE_FAILED)',
       attachments: [{ color: '#b3261e', title_link: expect.stringContaining('/incidents/') as string }],
     })
+  })
+
+  it('of a cloud without a name is told no name', () => {
+    const unnamed = { ...setting, cloud: null }
+    expect(chatMessage(forOperators, english, unnamed).text).toBe('cmp01: recovery on hold (FENCE_FAILED)')
   })
 
   it('is not called by the name of an instance, nor led elsewhere', () => {
@@ -377,8 +382,33 @@ describe('a mail', () => {
     expect(head).toContain('Message-ID: <n1.mail@example.org>')
     expect(head).toContain('Date: Thu, 01 Jan 1970 00:00:00 +0000')
     expect(head).toContain('Auto-Submitted: auto-generated')
-    expect(head).toContain('Subject: [lifeboat critical] Recovery of cmp01 waits: FENCE_FAILED')
+    expect(head).toContain('X-Lifeboat-Severity: critical')
+    expect(head).toContain('Subject: [prod] cmp01: recovery on hold (FENCE_FAILED)')
     expect(bodyOf(text)).toContain('cmp01 waits')
+  })
+
+  it.each([
+    [
+      'one without a name has a name to filter by',
+      forOperators,
+      null,
+      'Subject: [lifeboat] cmp01: recovery on hold (FENCE_FAILED)',
+    ],
+    ['its name is not told to owners', forTenants, 'prod', 'Subject: Your instances: 2 of 3 are back'],
+  ])('of a cloud: %s', async (_what, notice, cloud, header) => {
+    const text = await mailText({ ...letter, notice }, english, { ...setting, cloud })
+    expect(text.split('\n')).toContain(header)
+  })
+
+  it.each([
+    ['done', { recovered: 15, failed: 1, left: 2 }, 'cmp01: recovery over (1 failed, 2 left, 15 recovered)'],
+    ['cancelled', { recovered: 2, none: 5 }, 'cmp01: recovery over (cancelled: 5 untouched, 2 recovered)'],
+    ['returned', {}, 'cmp01: recovery over (returned)'],
+    // As an older release left it in the journal.
+    ['done', undefined, 'cmp01: recovery over (done)'],
+  ])('of an incident that ended %s says how its instances ended, the bad first: %o', (code, counts, subject) => {
+    const ended: Notice = { ...forOperators, topic: 'incident-closed', code, ...(counts !== undefined && { counts }) }
+    expect(worded(ended, english, setting).subject).toBe(subject)
   })
 
   it.each([

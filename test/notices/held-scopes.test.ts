@@ -51,7 +51,7 @@ describe('hosts that the brake holds', () => {
       const [notice] = rig.queued()
       expect(notice).toMatchObject({ severity: 'critical', code: 'BRAKE', host: null, incident: null, segment: 'az1' })
       const { subject, text } = worded(notice as Notice, english, { cloud: null, link: 'https://p/', showHosts: false })
-      expect(subject).toBe('Recovery of 6 hosts of rack a waits: BRAKE')
+      expect(subject).toBe('6 hosts of rack a: recovery on hold (BRAKE)')
       expect(text).toMatch(
         /cmp01, .*cmp06.*6 of 8 hosts.*\n.*the cloud too.*\n.*brake override domain:a[^]*https:\/\/p\/$/,
       )

@@ -71,7 +71,7 @@ describe('operators are told of', () => {
       severity,
       code,
       segment: 'az1',
-      message: 'cmp01 waits: because',
+      message: 'cmp01: recovery on hold: because',
     })
   })
 
@@ -90,7 +90,7 @@ describe('operators are told of', () => {
 
   it('the end of an incident, as bad as its worst instance, each that did not come back with its reason', () => {
     expect(told(opened('i'), ...recovered('i', 'a', 'p'), closed('i'))).toMatchObject({
-      ...{ severity: 'info', message: 'cmp01: every instance has its outcome (1 recovered)' },
+      ...{ severity: 'info', message: 'cmp01: every instance has its outcome (1 recovered)', counts: { recovered: 1 } },
     })
     const left = recovered('i', 'b', 'p', { outcome: 'left', code: 'LOCAL_DISK', message: 'its disk is local' })
     expect(told(opened('i'), ...left, closed('i'))).toMatchObject({
