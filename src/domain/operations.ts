@@ -82,8 +82,8 @@ export interface DaemonStatus {
   cloud: string | null
   /** Null before the first complete poll. */
   lastPoll: { at: string; ok: boolean; tookMs: number; error: string | null } | null
-  /** Why all verdicts are frozen, or null. */
-  frozen: { reason: string; message: string; since: string } | null
+  /** Why all verdicts are frozen, or null. `thawsAt`: from when on they move again; null while the fault lasts. */
+  frozen: { reason: string; message: string; since: string; thawsAt: string | null } | null
   /** The runs before this one died again and again; null once this one has lasted. */
   restartLoop: { died: number; message: string } | null
   /** The pause of the whole cloud. */

@@ -40,14 +40,23 @@ export function nextFreeze(freeze: Freeze | null, fault: Fault | null, now: numb
     return { ...same, freeze: { ...named, quietSince: null } }
   }
   const quietSince = freeze.quietSince ?? now
-  // What began with a lost poll may have become worse before the restart, and its beginning is known by the wall clock only.
-  const blind = freeze.reason === lostPoll && freeze.inherited !== true
-  const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.since)) : quietMs
-  if (now - quietSince >= quiet) {
+  if (now >= quietEnd(freeze, quietSince, quietMs)) {
     const ended = { reason: freeze.reason, frozenForMs: now - freeze.since }
     return { freeze: null, began: false, faultEnded: freeze.quietSince === null, ended }
   }
   return { ...same, freeze: { ...freeze, quietSince }, faultEnded: freeze.quietSince === null }
+}
+
+/** From when on a good answer ends the freeze, our clock, ms; null while its fault lasts: nobody knows how long that is. */
+export function thawsAt(freeze: Freeze | null, quietMs: number): number | null {
+  return freeze === null || freeze.quietSince === null ? null : quietEnd(freeze, freeze.quietSince, quietMs)
+}
+
+function quietEnd(freeze: Freeze, quietSince: number, quietMs: number): number {
+  // What began with a lost poll may have become worse before the restart, and its beginning is known by the wall clock only.
+  const blind = freeze.reason === lostPoll && freeze.inherited !== true
+  const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.since)) : quietMs
+  return quietSince + quiet
 }
 
 /**

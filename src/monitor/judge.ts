@@ -6,7 +6,7 @@ import type { HostName, ServicesReading } from '../domain/service.ts'
 import { isUnread, type UnreadReason, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { ComputeFacts, Fault } from './control-plane.ts'
 import { ControlPlaneState } from './control-plane-state.ts'
-import { freezeAtStart, nextFreeze, type Freeze } from './freezer.ts'
+import { freezeAtStart, nextFreeze, thawsAt, type Freeze } from './freezer.ts'
 import { intervalOf, type Pulse } from './heartbeat.ts'
 import type { KeptSilence } from './kept-silence.ts'
 import type { Found } from './reader.ts'
@@ -71,6 +71,11 @@ export class Judge {
 
   frozen(): Frozen | null {
     return this.#freeze && { reason: this.#freeze.reason, message: this.#freeze.message, since: this.#freeze.since }
+  }
+
+  /** From when on verdicts move again, our monotonic clock, ms; null: nothing is frozen, or its fault still lasts. */
+  thawsAt(): number | null {
+    return thawsAt(this.#freeze, this.#rules().settings.quietAfterFreezeMs)
   }
 
   /** The last look did not believe the control plane enough to confirm that a host is dead. */

@@ -161,6 +161,11 @@ export class Monitor {
     return this.#judge.frozen()
   }
 
+  /** From when on verdicts move again, our monotonic clock, ms; null: nothing is frozen, or its fault still lasts. */
+  thawsAt(): number | null {
+    return this.#judge.thawsAt()
+  }
+
   /** The last look did not believe the control plane enough to confirm that a host is dead. */
   inDoubt(): boolean {
     return this.#judge.inDoubt()

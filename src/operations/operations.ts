@@ -199,6 +199,7 @@ function statusOf(parts: OperationsParts): DaemonStatus {
   const open = store.openOfAnyKind()
   const newest = journal.read({ newestFirst: true, limit: 1 })[0]
   const frozen = monitor.frozen()
+  const thawsAt = monitor.thawsAt()
   const lastPoll = monitor.lastPoll()
   return {
     ...about(),
@@ -207,7 +208,12 @@ function statusOf(parts: OperationsParts): DaemonStatus {
         ? null
         : { at: isoAt(clock, lastPoll.at), ok: lastPoll.ok, tookMs: lastPoll.tookMs, error: lastPoll.error },
     frozen:
-      frozen === null ? null : { reason: frozen.reason, message: frozen.message, since: isoAt(clock, frozen.since) },
+      frozen === null
+        ? null
+        : {
+            ...{ reason: frozen.reason, message: frozen.message, since: isoAt(clock, frozen.since) },
+            thawsAt: thawsAt === null ? null : isoAt(clock, thawsAt),
+          },
     paused: cloudPause(orders),
     standingOrders: orders.inForce(),
     brake: brake.scopes().filter(({ trippedSince }) => trippedSince !== null),

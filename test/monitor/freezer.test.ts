@@ -1,7 +1,7 @@
 /** The life of a freeze: begins with a fault, ends a quiet time after the last one. */
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../src/monitor/control-plane.ts'
-import { freezeAtStart, nextFreeze, type Freeze } from '../../src/monitor/freezer.ts'
+import { freezeAtStart, nextFreeze, thawsAt, type Freeze } from '../../src/monitor/freezer.ts'
 
 const quietMs = 20_000
 const broker: Fault = { reason: 'MASS_SILENCE', message: 'broker' }
@@ -90,6 +90,15 @@ describe('a freeze', () => {
     expect(nextFreeze(blind(-90_000), null, 28_999, quietMs).freeze).not.toBeNull()
     expect(nextFreeze(blind(-90_000), null, 29_000, quietMs).freeze).toBeNull()
   })
+})
+
+describe('when verdicts move again', () => {
+  it.each([
+    ['is nothing to say without a freeze', null, null],
+    ['is not known while the fault lasts', frozen(), null],
+    ['is a quiet time after the fault', frozen({ quietSince: 9_000 }), 29_000],
+    ['is twice the blind time after a lost poll', frozen({ ...lost, since: 8_000, quietSince: 9_000 }), 11_000],
+  ])('%s', (_what, freeze, at) => expect(thawsAt(freeze, quietMs)).toBe(at))
 })
 
 describe('the freeze that a monitor begins with', () => {

@@ -195,6 +195,21 @@ describe('the control plane first', () => {
     expect(fleet.reports.filter((report) => report.unfroze).length).toBe(1)
   })
 
+  it('says from when on verdicts move once Nova answers, and they do', async () => {
+    const fleet = new Fleet(four)
+    await fleet.run(5_000)
+    fleet.apiDown = true
+    await fleet.run(4_000)
+    expect(fleet.monitor.thawsAt()).toBeNull()
+    fleet.apiDown = false
+    await fleet.run(1_000)
+    const at = fleet.monitor.thawsAt() ?? 0
+    await fleet.run(60_000, () => fleet.clock.now() + fleet.settings.pollIntervalMs >= at)
+    expect(fleet.monitor.frozen()).not.toBeNull()
+    await fleet.run(fleet.settings.pollIntervalMs)
+    expect([fleet.monitor.frozen(), fleet.monitor.thawsAt()]).toEqual([null, null])
+  })
+
   it('what the run before left frozen stays so until Nova answers, and a quiet time longer; only its end is reported', async () => {
     const frozenBefore = { reason: 'MASS_SILENCE', message: 'the bus is dead', since: 940_000 }
     const fleet = new Fleet(four, { frozenBefore })

@@ -156,7 +156,12 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
     cloud: z.string().nullable(),
     lastPoll: z.object({ at: time, ok: z.boolean(), tookMs: z.number(), error: z.string().nullable() }).nullable(),
     frozen: z
-      .object({ reason: z.string(), message: z.string(), since: time })
+      .object({
+        ...{ reason: z.string(), message: z.string(), since: time },
+        thawsAt: time
+          .nullable()
+          .describe('From when on verdicts move again: the first good answer after it. Null while the fault lasts'),
+      })
       .nullable()
       .describe('Why verdicts are frozen'),
     restartLoop: z

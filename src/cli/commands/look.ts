@@ -12,6 +12,7 @@ import { addHostCommands } from './hosts.ts'
 import type { Session } from '../session.ts'
 import { tenureText } from '../tenure-text.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
+import { faultIsOver } from '../../domain/text/freeze-sentence.ts'
 import { span } from '../../domain/text/span.ts'
 import { receiverStanding, verdictTone } from '../../domain/text/tone.ts'
 import { clockTime, counted } from '../wording.ts'
@@ -66,10 +67,13 @@ const statusColumns: Column<DaemonStatus>[] = [
   {
     title: 'Frozen',
     type: 'object?',
-    means: 'Why all verdicts are frozen: `reason`, `message`, `since`; null when they are not',
+    means:
+      'Why all verdicts are frozen: `reason`, `message`, `since`, `thawsAt` (null while the fault lasts); null when they are not',
     value: (it) => it.frozen,
     text: ({ frozen }) =>
-      frozen === null ? 'no' : [toned('wait', frozen.reason), ` since ${clockTime(frozen.since)}: ${frozen.message}`],
+      frozen === null
+        ? 'no'
+        : [toned('wait', frozen.reason), ` since ${clockTime(frozen.since)}: ${frozen.message}${thawText(frozen)}`],
   },
   {
     title: 'Tenure',
@@ -127,8 +131,12 @@ const statusColumns: Column<DaemonStatus>[] = [
         ? 'none yet'
         : [
             `${clockTime(lastPoll.at)}, `,
-            lastPoll.ok ? toned('good', 'answered') : toned('bad', 'failed'),
-            `${lastPoll.ok ? '' : `: ${lastPoll.error ?? 'unknown'}`}, took ${Math.round(lastPoll.tookMs)} ms`,
+            ...(lastPoll.ok
+              ? [toned('good', 'answered'), ` in ${span(lastPoll.tookMs)}`]
+              : [
+                  toned('bad', 'Nova did not answer'),
+                  `: ${lastPoll.error ?? 'unknown'} (after ${span(lastPoll.tookMs)})`,
+                ]),
           ],
   },
   {
@@ -201,6 +209,10 @@ const statusColumns: Column<DaemonStatus>[] = [
     text: (it) => clockTime(it.startedAt),
   },
 ]
+
+function thawText({ reason, thawsAt }: NonNullable<DaemonStatus['frozen']>): string {
+  return thawsAt === null ? '' : `. ${faultIsOver(reason)}; verdicts move from ${clockTime(thawsAt)}`
+}
 
 function configurationWords({ loadedAt, loadedBy, waiting, refused }: ConfigurationState): Words {
   const read = `read ${clockTime(loadedAt)} (${loadedBy})`

@@ -18,6 +18,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
+import { faultIsOver } from '../../domain/text/freeze-sentence.ts'
 import { span } from '../../domain/text/span.ts'
 import { verdictOrder } from '../../domain/text/tone.ts'
 import { isLost, notBackText } from '../words/unsettled.ts'
@@ -116,10 +117,13 @@ function Standing({ status, groups, unsettled, onDone }: StandingProps) {
         <span class="head-facts">
           {lastPoll === null ? (
             'Nova not read yet'
-          ) : (
+          ) : lastPoll.ok ? (
             <>
               Nova read <Ago at={lastPoll.at} /> in {span(lastPoll.tookMs)}
-              {!lastPoll.ok && `: ${lastPoll.error ?? 'it failed'}`}
+            </>
+          ) : (
+            <>
+              Nova did not answer <Ago at={lastPoll.at} /> ({lastPoll.error ?? 'it failed'})
             </>
           )}
         </span>
@@ -224,7 +228,14 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
         <div class="notice wait">
           <strong>Frozen: {frozen.reason}</strong>
           <p>
-            {frozen.message}, since <Time at={frozen.since} />. No verdict changes until the freeze ends.
+            {frozen.message}, since <Time at={frozen.since} />.{' '}
+            {frozen.thawsAt === null ? (
+              'No verdict changes until the freeze ends.'
+            ) : (
+              <>
+                {faultIsOver(frozen.reason)}; verdicts move from <Time at={frozen.thawsAt} />.
+              </>
+            )}
           </p>
         </div>
       )}
