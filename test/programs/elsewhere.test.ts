@@ -2,6 +2,8 @@
 import { execFile, execFileSync } from 'node:child_process'
 import process from 'node:process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { personLogin } from '../../src/openstack/person-login.ts'
+import { systemClock } from '../../src/system/system-clock.ts'
 import { elsewhere, type Elsewhere } from '../cli/elsewhere.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -41,6 +43,14 @@ describe.skipIf(!isRoot)('on another machine (needs root: it is a network namesp
 
   it('lifeboat status --url shows the daemon, with a password for Keystone and one file of CAs for both', async () => {
     const env = { ...daemon.env('rita'), OS_CACERT: daemon.cacert }
+    const { exit, out, err } = await there(['status', '--url', daemon.url, '-f', 'value', '-c', 'Mode'], env)
+    expect({ exit, out, err }).toEqual({ exit: 0, out: 'armed\n', err: '' })
+  })
+
+  it('lifeboat status --url shows the daemon to a token, and needs no way to Keystone', async () => {
+    const asked = { env: { ...daemon.env('rita'), OS_CACERT: daemon.cacert }, cacert: null, limitMs: 15_000 }
+    const login = personLogin(asked, systemClock)
+    const env = { OS_TOKEN: await login.token(), OS_CACERT: daemon.cacert }
     const { exit, out, err } = await there(['status', '--url', daemon.url, '-f', 'value', '-c', 'Mode'], env)
     expect({ exit, out, err }).toEqual({ exit: 0, out: 'armed\n', err: '' })
   })
