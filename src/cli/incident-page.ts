@@ -100,7 +100,7 @@ function evidence({ verdict, crashed, openedBy, statement }: IncidentDetail): st
     `${verdict.kind} (${verdict.reason}) at ${clockTime(verdict.at)}: ${verdict.message}`,
     verdictKinds[verdict.kind],
     `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}; its last heartbeat was at ${updatedAt ?? 'an unknown time'} (cloud time)`,
-    `Silent for ${span(silentMs)}: ${missedBeats.toFixed(1)} heartbeats of ${(intervalMs / 1000).toFixed(1)} s missed`,
+    `Silent for ${span(silentMs)}: ${missedBeats.toFixed(1)} heartbeats of ${span(intervalMs)} missed`,
     ...probes.map((reading) => `Probe ${reading.probe} (${reading.kind}) says ${reading.answer}: ${reading.detail}`),
     ...(probes.length === 0 ? ['No probe was asked: only Nova says so'] : []),
   ]

@@ -16,6 +16,7 @@ import type { SharedStore } from '../journal/shared/store.ts'
 import type { CopyDiffers } from '../journal/shared/tenure-errors.ts'
 import type { TenureEvent } from '../journal/shared/tenure-parts.ts'
 import { Outage } from './outage.ts'
+import { span } from '../domain/text/span.ts'
 
 /** For systemd: started again at once, as after any end that was not ordered. */
 export const deposedExitCode = 75
@@ -144,11 +145,11 @@ function outageOf(observer: Observer, clock: Clock): Outage {
   return new Outage({
     clock,
     away: (problem, { failures, awayMs }) => {
-      const often = failures === 1 ? '' : ` (it failed ${failures} times in ${Math.round(awayMs / 1_000)} s)`
+      const often = failures === 1 ? '' : ` (it failed ${failures} times in ${span(awayMs)})`
       tellUnavailable(observer, problem, { message: `${problem.message}${often}`, failures, awayMs })
     },
     back: ({ failures, awayMs }) => {
-      const message = `The shared journal is there again after ${Math.round(awayMs / 1_000)} s`
+      const message = `The shared journal is there again after ${span(awayMs)}`
       observer.log?.('info', 'shared_journal.available', { message, failures, awayMs })
     },
   })

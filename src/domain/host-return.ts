@@ -7,6 +7,7 @@
  */
 import type { InstanceId } from './instance.ts'
 import type { ServiceRecord } from './service.ts'
+import { span } from './text/span.ts'
 
 export const returnStates = {
   away: {
@@ -253,7 +254,7 @@ function proving(
     healthy.polls >= leastHealthyPolls &&
     now - healthy.since >= rules.healthyMs
   if (!proven || (disabledByUs && !mayEnable.has(state))) {
-    const message = `It must be up and beating for ${seconds(rules.healthyMs)} without a break before it is enabled`
+    const message = `It must be up and beating for ${span(rules.healthyMs)} without a break before it is enabled`
     return say('proving', 'PROVING', message)
   }
   if (disabledByUs) return write(facts, 'enabling', 'enable', now)
@@ -295,7 +296,7 @@ function silent({ state }: ReturnFacts): ReturnDecision {
 }
 
 function keptOut(rules: ReturnRules): ReturnDecision {
-  const message = `It failed more than ${rules.maxReturns} times within ${seconds(rules.withinMs)}: a person must return it to service`
+  const message = `It failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}: a person must return it to service`
   return say('kept-out', 'FLAPPING', message)
 }
 
@@ -321,8 +322,4 @@ function list(records: readonly EvacuationLeft[]): string {
   const shown = records.slice(0, 5).map(({ name, migration, status }) => `${name} (${migration}, ${status})`)
   const rest = records.length - shown.length
   return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 1_000)} s`
 }

@@ -11,6 +11,7 @@ import type { HoldCode } from './incident-phases.ts'
 import type { Incident } from './incident.ts'
 import type { ServiceRecord } from './service.ts'
 import type { Verdict } from './verdict.ts'
+import { span } from './text/span.ts'
 
 /** The one process that Lifeboat watches, by its binary. */
 export const novaCompute = 'nova-compute'
@@ -107,7 +108,7 @@ function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDe
   if (!isProven) return { do: 'wait' }
   const asks = order === null && disabledBy === 'us' ? whyAPerson(facts, rules) : null
   if (asks !== null) return hold('CONFIRM_RETURN', asks)
-  return close('returned', `${process} has been up and beating for ${Math.round(rules.healthyMs / 1_000)} s`)
+  return close('returned', `${process} has been up and beating for ${span(rules.healthyMs)}`)
 }
 
 /** Up and beating for the healthy time, without a break. */
@@ -124,8 +125,7 @@ function whyAPerson({ failures }: ProcessFacts, rules: ReturnRules): string | nu
   const last = Math.max(...failures)
   const recent = failures.filter((at) => last - at <= rules.withinMs).length
   if (recent > rules.maxReturns) {
-    const within = `${Math.round(rules.withinMs / 1_000)} s`
-    return `it failed more than ${rules.maxReturns} times within ${within}: its service stays disabled until a person returns the host to service`
+    return `it failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}: its service stays disabled until a person returns the host to service`
   }
   return rules.mode === 'confirm' ? 'it is ready to be enabled; a person must confirm' : null
 }

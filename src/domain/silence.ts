@@ -1,5 +1,6 @@
 /** Silence as one run of the daemon leaves it to the next one, by way of the journal. */
 import type { HostName } from './service.ts'
+import { span } from './text/span.ts'
 
 interface StampSeen {
   host: HostName
@@ -25,7 +26,7 @@ const namedAtMost = 5
 
 /** As people read it. */
 export function silenceSentence({ hosts }: SilenceOnRecord): string {
-  const named = hosts.slice(0, namedAtMost).map(({ host, silentMs }) => `${host} for ${Math.round(silentMs / 1_000)} s`)
+  const named = hosts.slice(0, namedAtMost).map(({ host, silentMs }) => `${host} for ${span(silentMs)}`)
   const rest = hosts.length > namedAtMost ? ` and ${hosts.length - namedAtMost} more` : ''
   return `Silent, kept for the case that the daemon dies: ${named.join(', ')}${rest}`
 }

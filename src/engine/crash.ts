@@ -12,6 +12,7 @@ import { byPowerSync, lastOrder, lastStartMs, powerActions } from '../domain/pow
 import type { InstancePolicy } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import type { OwnerPolicySettings } from './owner-policy.ts'
+import { span } from '../domain/text/span.ts'
 
 /** What the hypervisor said. `forbidden`: we may not ask; `silent`: its nova-compute did not answer. Null: it was not asked. */
 export type LiveLook = 'running' | 'off' | 'forbidden' | 'silent' | null
@@ -200,12 +201,12 @@ export function restartTurn(
       go: false,
       hold: 'RESTARTS_SPENT',
       restarts: recent,
-      message: `it crashed again after ${counted(recent)} within ${Math.round(rules.withinMs / 60_000)} min`,
+      message: `it crashed again after ${counted(recent)} within ${span(rules.withinMs)}`,
       until: null,
     }
   const dueAt = crashedAt + pauseMs(recent)
   if (now >= dueAt) return { go: true }
-  const message = `it crashed again after ${counted(recent)}: Lifeboat restarts it ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
+  const message = `it crashed again after ${counted(recent)}: Lifeboat restarts it ${span(pauseMs(recent))} after the crash`
   return { go: false, hold: 'RESTART_PAUSE', message, restarts: recent, until: dueAt }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import { span } from '../domain/text/span.ts'
 
 /**
  * Longest from the gate's word to the write's leaving. Larger: the write goes out on what was true that long ago. Smaller: a
@@ -17,9 +18,7 @@ export function lastMoment(clock: Clock, isOpen: () => boolean): () => void {
   return () => {
     const lateMs = clock.now() - allowedAt
     if (lateMs > leavesWithinMs)
-      throw heldBack(
-        `${(lateMs / 1_000).toFixed(1)} s passed since it was allowed: the journal or the process stood still`,
-      )
+      throw heldBack(`${span(lateMs)} passed since it was allowed: the journal or the process stood still`)
     if (!isOpen()) throw heldBack('it is not allowed any more')
   }
 }

@@ -2,6 +2,7 @@
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import type { Overdue, StepScene } from './step-driver.ts'
+import { span } from '../domain/text/span.ts'
 
 /** Gives the error; throws it when it says nothing about the step: the daemon stops, or the journal cannot be written. */
 export function rethrowUnlessOfTheStep(thrown: unknown): LifeboatError {
@@ -30,7 +31,7 @@ export function unread({ step }: StepScene, thrown: unknown, answer?: LifeboatEr
 /** The step's time is over. */
 export function tooLate({ step }: StepScene, overdue?: Overdue): LifeboatError {
   const where = typeof overdue?.where === 'string' ? `: ${overdue.where}` : ''
-  const message = `${step.do} did not end within ${Math.round(step.deadlineMs / 1000)} s${where}`
+  const message = `${step.do} did not end within ${span(step.deadlineMs)}${where}`
   return new LifeboatError(step.do === 'evacuate' ? 'EVACUATION_STALLED' : 'STEP_TIMEOUT', message, {
     certainty: 'unknown',
     details: overdue?.details ?? {},

@@ -12,6 +12,7 @@ import type { ChainLimits, FenceAttempt } from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName } from '../domain/service.ts'
 import type { FencingMethod } from './method.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface MethodLimits {
   /**
@@ -51,7 +52,7 @@ export async function runChain(host: HostName, chain: FencingMethod[], options: 
     for (let attempt = 1; attempt <= limits.attempts; attempt++) {
       if (attempt > 1) await sleep(clock, Math.min(attemptPauseMs, endsAt - clock.now()), signal)
       stopIfForbidden(host, failures, options)
-      if (clock.now() >= endsAt) throw allFailed(host, failures, `${limitMs} ms for the whole chain are over`)
+      if (clock.now() >= endsAt) throw allFailed(host, failures, `${span(limitMs)} for the whole chain are over`)
       const about = {
         method: method.name,
         position: index + 1,
@@ -131,7 +132,7 @@ async function withinLimit(
 }
 
 function cutOffError(host: HostName, method: string, limitMs: number, cause?: unknown): LifeboatError {
-  const message = `${method} did not end within ${limitMs} ms and was cut off: nobody knows whether it fenced ${host}`
+  const message = `${method} did not end within ${span(limitMs)} and was cut off: nobody knows whether it fenced ${host}`
   return new LifeboatError('FENCE_UNVERIFIED', message, {
     certainty: 'unknown',
     retry: 'backoff',

@@ -18,6 +18,7 @@ import type { HostName } from '../domain/service.ts'
 import { defaultLimits, runChain, type MethodLimits } from './chain.ts'
 import type { FencingMethod } from './method.ts'
 import { makeProof, verifyProof } from './proof.ts'
+import { span } from '../domain/text/span.ts'
 
 /** The method's name in the proof of a person's attestation. */
 const operatorMethod = 'operator'
@@ -95,7 +96,7 @@ export function createFencer(options: {
   ): Promise<PowerReading> {
     const limit = deadline(clock, limitMs, signal)
     const late = new Promise<PowerReading>((resolve) => {
-      const tell = (): void => resolve({ power: 'unknown', detail: `no reading within ${limitMs} ms` })
+      const tell = (): void => resolve({ power: 'unknown', detail: `no reading within ${span(limitMs)}` })
       if (limit.signal.aborted) tell()
       else limit.signal.addEventListener('abort', tell, { once: true })
     })

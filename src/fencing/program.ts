@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 import process from 'node:process'
 import type { Clock } from '../domain/clock.ts'
 import { run } from '../system/run.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface ProgramRun {
   argv: readonly string[]
@@ -43,7 +44,7 @@ export async function runProgram({ secrets = [], ...order }: ProgramRun): Promis
   const { exit, output, how } = await run({ ...order, argv, outputRead })
   const said =
     how === 'out of time'
-      ? `no end within ${order.limitMs} ms: killed. ${output}`
+      ? `no end within ${span(order.limitMs)}: killed. ${output}`
       : how === 'stopped'
         ? 'stopped'
         : output

@@ -10,6 +10,7 @@ import type { Observer } from '../domain/observer.ts'
 import type { Wire } from '../domain/wire.ts'
 import { ResettableAgent, resetConnection, watchedTransport, type RequestTransport } from '../system/connections.ts'
 import { readNamedFile } from '../system/regular-file.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface RedfishSystem {
   /** The system's own URL, e.g. https://bmc/redfish/v1/Systems/1 */
@@ -166,7 +167,7 @@ function cutOffBy(
 function connectionError(thrown: unknown, method: string, late: boolean, limitMs: number): LifeboatError {
   const certainty = method === 'GET' ? 'not-applied' : 'unknown'
   if (late)
-    return new LifeboatError('API_TIMEOUT', `The BMC did not answer within ${limitMs} ms`, {
+    return new LifeboatError('API_TIMEOUT', `The BMC did not answer within ${span(limitMs)}`, {
       certainty,
       retry: 'backoff',
     })

@@ -3,6 +3,7 @@ import { deadline, sleep, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { PowerReading } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface VerifySettings {
   /** Between two readings. Too short: both fall into the gap of a restart, where the power is off for a moment. */
@@ -38,7 +39,7 @@ export async function verifiedOff(
   } finally {
     limit.release()
   }
-  throw new LifeboatError('FENCE_UNVERIFIED', `${host} was not seen off twice within ${settings.limitMs} ms`, {
+  throw new LifeboatError('FENCE_UNVERIFIED', `${host} was not seen off twice within ${span(settings.limitMs)}`, {
     certainty: 'unknown',
     retry: 'backoff',
     details: { host, evidence },

@@ -1,5 +1,6 @@
 /** What the brake says to people: each scope's numbers, and what they look like. Decides nothing. */
 import type { BrakeRules, ScopeCount } from './brake.ts'
+import { span } from '../domain/text/span.ts'
 
 /** Of a scope that lets recoveries begin. */
 export function openSentence(count: ScopeCount): string {
@@ -10,13 +11,13 @@ export function openSentence(count: ScopeCount): string {
 export function heldSentence(count: ScopeCount, rules: BrakeRules): string {
   const looks = looksLike(count, rules)
   if (count.over) return looks === null ? numbers(count) : `${numbers(count)}: ${looks}`
-  return `${numbers(count)}; more were, and hosts may still be coming back: it opens once nothing has changed for ${seconds(rules.steadyMs)}`
+  return `${numbers(count)}; more were, and hosts may still be coming back: it opens once nothing has changed for ${span(rules.steadyMs)}`
 }
 
 /** Of a scope that has just opened again. */
 export function openedSentence(count: ScopeCount, rules: BrakeRules): string {
   const why = count.over ? 'no recovery waits any more' : 'within the limit'
-  return `${numbers(count)}: ${why}, and nothing has changed for ${seconds(rules.steadyMs)}`
+  return `${numbers(count)}: ${why}, and nothing has changed for ${span(rules.steadyMs)}`
 }
 
 function numbers({ title, fleet, hosts, cooling, allowed }: ScopeCount): string {
@@ -31,8 +32,4 @@ function looksLike({ kind, siteLost, title, sharedDomain }: ScopeCount, rules: B
   if (sharedDomain !== null)
     return `all of them in ${key} ${sharedDomain}, which looks like a failure of its power or its switch`
   return siteLost ? 'that looks like the loss of the power or the network of the whole site' : null
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 1_000)} s`
 }

@@ -4,6 +4,7 @@
  * until the next look.
  */
 import type { Skew } from './clock-skew.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface WorkerFacts {
   binary: string
@@ -74,9 +75,8 @@ function answerFault(facts: ControlPlaneFacts, limits: ControlPlaneLimits): Faul
   }
   const { skew } = facts
   if (skew !== null && Math.abs(skew.ms) > limits.maxClockSkewMs) {
-    const seconds = Math.round(Math.abs(skew.ms) / 1_000)
     const how = skew.ms > 0 ? 'behind' : 'ahead of'
-    const message = `Heartbeats are stamped ${seconds} s ${how} the clock of Nova's API (${skew.of})`
+    const message = `Heartbeats are stamped ${span(Math.abs(skew.ms))} ${how} the clock of Nova's API (${skew.of})`
     return { reason: 'CLOCK_SKEW', message }
   }
   return null

@@ -1,5 +1,6 @@
 /** Whether what was read of Nova is recent enough to act on. Pure. */
 import type { Reading } from './report.ts'
+import { span } from '../domain/text/span.ts'
 
 /** Polls that may be missing. More: acts on what was true that much earlier. Fewer: one slow answer of Nova holds every recovery. */
 const pollsMissing = 3
@@ -21,13 +22,9 @@ export function staleness(
 ): string | null {
   if (reading === null) return 'Nova has not been read yet'
   if (standstill !== null && reading.askedAt < standstill.endedAt)
-    return `this process stood still for ${seconds(standstill.ms)}, and Nova was not read since`
+    return `this process stood still for ${span(standstill.ms)}, and Nova was not read since`
   const ageMs = now - reading.askedAt
   const goodForMs = Math.max(pollsMissing * pollIntervalMs, alwaysGoodForMs) + 2 * (probeLimitMs + reading.usuallyMs)
   if (ageMs <= goodForMs) return null
-  return `Nova was last read ${seconds(ageMs)} ago: what is known of the host may be untrue by now`
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`
+  return `Nova was last read ${span(ageMs)} ago: what is known of the host may be untrue by now`
 }

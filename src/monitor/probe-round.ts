@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events'
 import { deadline, type Clock } from '../domain/clock.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Probe, ProbeReading } from '../domain/verdict.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface ProbeOrder {
   host: HostName
@@ -55,7 +56,7 @@ async function ask(
   const limit = deadline(clock, limitMs + answerMarginMs, parent)
   try {
     const late = new Promise<ProbeReading>((resolve) => {
-      const give = (): void => resolve(unknown(probe, clock, `no answer within ${limitMs} ms`))
+      const give = (): void => resolve(unknown(probe, clock, `no answer within ${span(limitMs)}`))
       if (limit.signal.aborted) give()
       else limit.signal.addEventListener('abort', give, { once: true })
     })

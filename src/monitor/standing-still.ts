@@ -6,6 +6,7 @@
 import type { HostName } from '../domain/service.ts'
 import type { SilenceOnRecord } from '../domain/silence.ts'
 import type { Fault } from './control-plane.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface StandingStill {
   /** `since` on our monotonic clock: before the start of this run for those that an earlier one watched. */
@@ -73,7 +74,7 @@ export function othersStandStill(
   const graceMs = Math.max(2, limits.confirmAfterBeats) * limits.defaultIntervalMs + 2 * limits.pollIntervalMs
   if (forMs <= graceMs) return null
   const who = `fewer than half of the ${known.others.size} others that were watched have beaten`
-  const message = `${known.hosts.size} hosts are silent, and over the last restarts (${Math.round(forMs / 1_000)} s) ${who}: broker or network`
+  const message = `${known.hosts.size} hosts are silent, and over the last restarts (${span(forMs)}) ${who}: broker or network`
   return { reason: 'MASS_SILENCE', message }
 }
 

@@ -7,6 +7,7 @@ import { isDisabledByPerson } from '../domain/service.ts'
 import { awayAfterIncident, beatingUnderOurFlags, type VerdictKind } from '../domain/verdict.ts'
 import type { KindOf, VerdictReason } from '../domain/verdict-reasons.ts'
 import type { Pulse } from './heartbeat.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface HostFacts {
   pulse: Pulse
@@ -76,7 +77,7 @@ export function conclude(facts: HostFacts, limits: RuleLimits): Conclusion {
   const missed = facts.silentMs / facts.intervalMs
   const confirmed = isSilentEnough(facts, limits)
   const { pulse } = facts
-  const silent = `silent for ${seconds(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
+  const silent = `silent for ${span(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
   // Also under an incident of ours that only waits: anyone who disables the host then means to keep it out of recovery. And
   // also before Nova says down: witnesses alone must not confirm what a person is shutting down.
@@ -243,10 +244,6 @@ function say<Reason extends VerdictReason>(kind: KindOf<Reason>, reason: Reason,
 
 function why({ disabledReason }: Pulse): string {
   return disabledReason === null || disabledReason === '' ? '' : ` (${disabledReason})`
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`
 }
 
 function list(names: string[]): string {

@@ -10,6 +10,7 @@ import { deadline, type Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
 import type { Ended } from './delivery.ts'
 import { certificateRefusal, tlsOptions, type TlsSettings } from './tls.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface Target extends TlsSettings {
   url: string
@@ -89,7 +90,7 @@ function hint(status: number, loggedIn: boolean): string {
 
 /** Never the library's own message: it may name the address. */
 function whyNot(thrown: unknown, late: boolean, limitMs: number): string {
-  if (late) return `no answer within ${limitMs} ms`
+  if (late) return `no answer within ${span(limitMs)}`
   const code = isAxiosError(thrown) ? thrown.code : (thrown as { code?: unknown }).code
   if (typeof code !== 'string') return 'it could not be reached'
   return `${certificateRefusal(code) ?? 'it could not be reached'} (${code})`

@@ -5,6 +5,7 @@ import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Target } from './post.ts'
 import { certificateRefusal, tlsOptions } from './tls.ts'
+import { span } from '../domain/text/span.ts'
 
 /**
  * In TLS 1.3 a receiver looks at our certificate once our side of the handshake is over. Shorter: one that asks for a certificate
@@ -25,7 +26,7 @@ export async function reach(target: Target, clock: Clock): Promise<string> {
     if (secure) await kept(socket, clock)
     return `${hostname}:${number}`
   } catch (cause) {
-    const why = limit.expired() ? `no answer within ${target.limitMs} ms` : reasonOf(cause)
+    const why = limit.expired() ? `no answer within ${span(target.limitMs)}` : reasonOf(cause)
     throw new LifeboatError('API_UNAVAILABLE', `${hostname}:${number} cannot be reached: ${why}`, { cause })
   } finally {
     limit.release()

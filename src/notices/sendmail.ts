@@ -7,6 +7,7 @@ import { run } from '../system/run.ts'
 import type { Deliver, Ended } from './delivery.ts'
 import { mailText, senderOf } from './mail.ts'
 import type { Setting, Texts } from './texts.ts'
+import { span } from '../domain/text/span.ts'
 
 export interface MailOptions {
   name: string
@@ -63,7 +64,7 @@ function ended(exit: number | null, output: string): Ended {
 
 const runSendmail: RunSendmail = async (order) => {
   const { exit, output, how } = await run({ ...order, outputRead })
-  if (how === 'out of time') return { exit, output: `killed after ${order.limitMs} ms. ${output}` }
+  if (how === 'out of time') return { exit, output: `killed after ${span(order.limitMs)}. ${output}` }
   if (how === 'by itself') return { exit, output: exit === null ? `killed by another process. ${output}` : output }
   return { exit, output: how === 'stopped' ? how : `it cannot be started: ${output}` }
 }

@@ -6,6 +6,7 @@ import { sleep } from '../domain/clock.ts'
 import type { Wire, WireRequest } from '../domain/wire.ts'
 import type { RunSendmail } from '../notices/index.ts'
 import { signature } from '../notices/signature.ts'
+import { span } from '../domain/text/span.ts'
 
 export type ReceiverTrouble = 'fails' | 'hangs' | 'refuses' | 'takes-and-breaks'
 
@@ -58,7 +59,7 @@ export class Receivers {
     const does = this.#troubles.get('sendmail')
     if (does === 'hangs') {
       await sleep(clock, limitMs, signal)
-      return { exit: null, output: `killed after ${limitMs} ms` }
+      return { exit: null, output: `killed after ${span(limitMs)}` }
     }
     if (does === 'fails') return { exit: 75, output: 'the queue is full' }
     if (does === 'refuses') return { exit: 65, output: 'no such address' }

@@ -7,6 +7,7 @@ import type { Probe, ProbeReading } from '../domain/verdict.ts'
 import type { ProgramEnd, ProgramRun } from '../fencing/program.ts'
 import type { Simulator } from '../simulator/index.ts'
 import type { ProbeConfig } from '../config/index.ts'
+import { span } from '../domain/text/span.ts'
 
 export type Misbehaviour = 'fails' | 'hangs' | 'lies'
 
@@ -52,7 +53,7 @@ export class Witnesses {
     const does = this.#programs.get(host)
     if (does === 'hangs') {
       await sleep(clock, limitMs, signal)
-      return { exit: null, output: `no end within ${limitMs} ms: killed`, started: true }
+      return { exit: null, output: `no end within ${span(limitMs)}: killed`, started: true }
     }
     const agent = options.get('action')
     if (program === 'fence-power' || agent === 'off') return this.#powerOff(host, does)

@@ -11,7 +11,7 @@ import { instancesPart } from './report-instances.ts'
 import { bullets, oneLine, table, time } from './markdown.ts'
 import { proofLines } from './proof-lines.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
-import { between, later } from '../domain/text/span.ts'
+import { between, later, span } from '../domain/text/span.ts'
 
 /** The report. `entries` are all entries of the incident, oldest first. Throws NOT_FOUND when they do not open it. */
 export function incidentReport(id: IncidentId, entries: Entry[]): string {
@@ -93,7 +93,7 @@ function evidencePart(incident: Incident): string {
     `Verdict **${verdict.kind}** (${verdict.reason}) at ${time(verdict.at)}: ${oneLine(verdict.message)}.`,
     `That means: ${verdictKinds[verdict.kind]}.`,
     `Nova said: ${evidence.status}, ${evidence.state ?? 'no state'}, ${evidence.forcedDown ? 'forced down' : 'not forced down'}; last heartbeat ${evidence.updatedAt ?? 'unknown'} (cloud time).`,
-    `Silent for ${(evidence.silentMs / 1000).toFixed(1)} s by our own clock: ${evidence.missedBeats.toFixed(1)} heartbeats of ${(evidence.intervalMs / 1000).toFixed(1)} s were missed.`,
+    `Silent for ${span(evidence.silentMs)} by our own clock: ${evidence.missedBeats.toFixed(1)} heartbeats of ${span(evidence.intervalMs)} were missed.`,
     ...(evidence.suspicion === undefined ? [] : [suspicionLine(evidence.suspicion)]),
   ]
   const probes = evidence.probes.map((reading) => [

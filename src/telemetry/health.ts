@@ -2,6 +2,7 @@
  * Whether the daemon lives and is fit to act, from the progress it makes, not from the fact that it answers. A daemon that
  * polls but cannot write its journal must do nothing, so it is not ready; a loop that stands still is not live.
  */
+import { span } from '../domain/text/span.ts'
 export interface Progress {
   startedMs: number
   /** The end of the last poll, whether Nova answered or not. Null before the first. Monotonic ms, as all of these. */
@@ -36,7 +37,7 @@ export interface Health {
 export function live(progress: Progress, nowMs: number, limits: HealthLimits = defaultHealthLimits): Health {
   const idleMs = nowMs - (progress.lastPollMs ?? progress.startedMs)
   if (idleMs <= limits.pollStalledMs) return { ok: true, problems: [] }
-  return { ok: false, problems: [`No poll has ended for ${Math.round(idleMs / 1000)} s`] }
+  return { ok: false, problems: [`No poll has ended for ${span(idleMs)}`] }
 }
 
 /** Ready: live, Nova answered lately, and the journal takes entries. */
@@ -44,7 +45,7 @@ export function ready(progress: Progress, nowMs: number, limits: HealthLimits = 
   const problems = [...live(progress, nowMs, limits).problems]
   if (progress.lastGoodPollMs === null) problems.push('Nova has not answered a poll yet')
   else if (nowMs - progress.lastGoodPollMs > limits.novaSilentMs) {
-    problems.push(`Nova has not answered for ${Math.round((nowMs - progress.lastGoodPollMs) / 1000)} s`)
+    problems.push(`Nova has not answered for ${span(nowMs - progress.lastGoodPollMs)}`)
   }
   if (progress.journalProblem !== null) problems.push(`The journal cannot be written: ${progress.journalProblem}`)
   else if (progress.lastJournalMs === null) problems.push('The journal has not been opened yet')

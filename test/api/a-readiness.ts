@@ -15,15 +15,13 @@ export const aHostReadiness: HostReadiness = {
   },
   fencing: {
     state: 'silent',
-    methods: [
-      { method: 'bmc', power: 'unknown', detail: 'no reading within 10000 ms', at: '2026-01-02T03:03:05.000Z' },
-    ],
+    methods: [{ method: 'bmc', power: 'unknown', detail: 'no reading within 10 s', at: '2026-01-02T03:03:05.000Z' }],
   },
   probes: [{ probe: 'ssh', last: null }],
   holds: [{ code: 'PAUSED', message: 'paused by ann until ended (host cmp01): work' }],
   estimateMs: null,
   missing: [
-    { code: 'FENCING_SILENT', message: 'bmc did not answer at 2026-01-02T03:03:05.000Z: no reading within 10000 ms' },
+    { code: 'FENCING_SILENT', message: 'bmc did not answer at 2026-01-02T03:03:05.000Z: no reading within 10 s' },
   ],
 }
 

@@ -363,7 +363,7 @@ describe('a guest that crashes again and again', () => {
       await clock.advance(heldForMs)
       expect([world.writes(), statusOf(world, last)]).toEqual([Array(3).fill('POST reboot'), 'error'])
       expect(told).toEqual({
-        pager: [expect.stringContaining('web: recovery on hold: it crashed again after 3 restarts within 60 min')],
+        pager: [expect.stringContaining('web: recovery on hold: it crashed again after 3 restarts within 1 h')],
         owners: [
           expect.stringContaining(
             `- web (${uuid}): crashed after 3 restarts, and stays off until the operators have looked into it`,

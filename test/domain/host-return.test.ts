@@ -375,8 +375,8 @@ describe('what is said', () => {
   })
 
   test('says the rules it acts by', () => {
-    expect(decided({ healthy: null }, proven)?.message).toContain('for 300 s')
-    expect(decided({ state: 'kept-out' })?.message).toContain('more than 3 times within 1800 s')
+    expect(decided({ healthy: null }, proven)?.message).toContain('for 5 min')
+    expect(decided({ state: 'kept-out' })?.message).toContain('more than 3 times within 30 min')
     expect(decided({ order: { ...ann, keepOut: true } })?.message).toBe('Kept out by ann: repaired')
   })
 

@@ -162,10 +162,10 @@ describe('the open incident of a nova-compute', () => {
       return 'message' in decision ? decision.message : decision.do
     }
     expect(message({ ...proven, incident: { ...incident, process: null } })).toBe(
-      'nova-compute has been up and beating for 60 s',
+      'nova-compute has been up and beating for 1 min',
     )
     expect(message(flapping)).toBe(
-      'it failed more than 1 times within 600 s: its service stays disabled until a person returns the host to service',
+      'it failed more than 1 times within 10 min: its service stays disabled until a person returns the host to service',
     )
     const cancelled = { ...down, incident: { ...incident, cancelled: { by: 'ann', reason: 'new memory' } } }
     expect(message(cancelled)).toBe(

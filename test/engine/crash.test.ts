@@ -349,7 +349,7 @@ describe('a restart', () => {
     const twice = [now - 100_000, now - 200_000]
     expect(turn({ restarts: twice, crashedAt: now - 299_999 })).toMatchObject({
       ...{ go: false, hold: 'RESTART_PAUSE' },
-      message: 'it crashed again after 2 restarts: Lifeboat restarts it 300 s after the crash',
+      message: 'it crashed again after 2 restarts: Lifeboat restarts it 5 min after the crash',
     })
     expect(turn({ restarts: twice, crashedAt: now - 300_000 })).toEqual({ go: true })
   })
@@ -362,7 +362,7 @@ describe('a restart', () => {
     expect(turn({ restarts: [now - 1, now - 2, now - 3_600_000], crashedAt: 0 })).toEqual({ go: true })
     const rules = { ...defaultRestartRules, maxRestarts: 1 }
     const once = restartTurn({ ...calm, restarts: [now - 1] }, rules, pauseBeforeRestart, now)
-    expect(once).toMatchObject({ message: 'it crashed again after one restart within 60 min' })
+    expect(once).toMatchObject({ message: 'it crashed again after one restart within 1 h' })
   })
 
   test('waits for a person when guests of too many instances crashed on its host', () => {

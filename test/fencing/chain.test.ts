@@ -94,7 +94,7 @@ describe('a method that hangs', () => {
       ['ceph', 'succeeded', undefined],
     ])
     const [first, second] = attempts
-    expect(second?.message).toBe('bmc did not end within 2000 ms and was cut off: nobody knows whether it fenced h1')
+    expect(second?.message).toBe('bmc did not end within 2 s and was cut off: nobody knows whether it fenced h1')
     expect(first).toMatchObject({ position: 1, of: 2, attempt: 1, attempts: 1, limitMs: 2_000 })
     expect(Date.parse(second?.endedAt ?? '') - Date.parse(second?.startedAt ?? '')).toBe(2_000)
   })
@@ -154,7 +154,7 @@ describe('the whole chain', () => {
     expect(told.attempts.map(({ method: name, phase }) => `${name} ${phase}`)).toEqual(['bmc trying', 'bmc failed'])
     expect(told.attempts[0]?.limitMs).toBe(1_500)
     expect(told.error()).toMatchObject({ code: 'FENCE_UNVERIFIED', certainty: 'unknown' })
-    expect(told.error().message).toContain('1500 ms for the whole chain are over')
+    expect(told.error().message).toContain('1.5 s for the whole chain are over')
   })
 
   it('that is just long enough reaches its last method', async () => {

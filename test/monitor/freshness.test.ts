@@ -7,20 +7,20 @@ const old = 'what is known of the host may be untrue by now'
 describe('what was read of Nova', () => {
   it.each([
     ['three polls ago', 30_000, 10_000, 0, 0, null],
-    ['longer ago than three polls', 30_001, 10_000, 0, 0, `Nova was last read 30.0 s ago: ${old}`],
+    ['longer ago than three polls', 30_001, 10_000, 0, 0, `Nova was last read 30 s ago: ${old}`],
     ['with polls ten times a second, three seconds ago', 3_000, 100, 0, 0, null],
-    ['with polls ten times a second, longer ago', 3_001, 100, 0, 0, `Nova was last read 3.0 s ago: ${old}`],
+    ['with polls ten times a second, longer ago', 3_001, 100, 0, 0, `Nova was last read 3 s ago: ${old}`],
     ['with witnesses that may take five seconds', 16_000, 2_000, 5_000, 0, null],
-    ['with such witnesses, longer ago', 16_001, 2_000, 5_000, 0, `Nova was last read 16.0 s ago: ${old}`],
+    ['with such witnesses, longer ago', 16_001, 2_000, 5_000, 0, `Nova was last read 16 s ago: ${old}`],
     ['of a Nova that takes five seconds for each answer', 16_000, 2_000, 0, 5_000, null],
-    ['of a slow Nova, but longer ago', 16_001, 2_000, 0, 5_000, `Nova was last read 16.0 s ago: ${old}`],
+    ['of a slow Nova, but longer ago', 16_001, 2_000, 0, 5_000, `Nova was last read 16 s ago: ${old}`],
   ])('%s', (_when, ageMs, pollIntervalMs, probeLimitMs, usuallyMs, says) => {
     const reading = { askedAt: 1_000, usuallyMs }
     expect(staleness(reading, null, 1_000 + ageMs, { pollIntervalMs, probeLimitMs })).toBe(says)
   })
 
   it.each([
-    [4_999, 'this process stood still for 4.0 s, and Nova was not read since'],
+    [4_999, 'this process stood still for 4 s, and Nova was not read since'],
     [5_000, null],
   ])('asked at %d, when our process stood still until 5 000', (askedAt, says) => {
     const rules = { pollIntervalMs: 60_000, probeLimitMs: 0 }

@@ -106,7 +106,7 @@ describe('a round', () => {
         probe: 'p',
         kind: 'tcp',
         answer: 'unknown',
-        detail: 'no answer within 1000 ms',
+        detail: 'no answer within 1 s',
         at: expect.stringMatching(/^2026/),
       },
     ])

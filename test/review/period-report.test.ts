@@ -102,7 +102,7 @@ describe('what holds for the hosts now', () => {
       '2 instances would be left: Its disk is local (LOCAL_DISK)',
       '',
     ])
-    expect(text).toMatch(/\| cmp02 \| ceph \| bmc did not answer at .*: no reading within 10000 ms \|/)
+    expect(text).toMatch(/\| cmp02 \| ceph \| bmc did not answer at .*: no reading within 10 s \|/)
     expect(text).toMatch(/\| 2 \| 2 \| left \| LOCAL\\_DISK \| Its disk is local \| web, web \|/)
   })
 

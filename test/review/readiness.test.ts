@@ -18,7 +18,7 @@ const at = '2026-01-02T03:04:05.000Z'
 const segment: Segment = { ...builtInSettings, name: 'az1', fencing: ['bmc'], probes: ['ssh'] }
 const edge: Segment = { ...segment, name: 'edge', fencing: [] }
 const answered: FenceReading[] = [{ method: 'bmc', power: 'on', detail: 'PowerState On', at }]
-const hung: FenceReading[] = [{ method: 'bmc', power: 'unknown', detail: 'no reading within 10000 ms', at }]
+const hung: FenceReading[] = [{ method: 'bmc', power: 'unknown', detail: 'no reading within 10 s', at }]
 
 function scope(id: string, allowed: number, more: Partial<BrakeScope> = {}): BrakeScope {
   const name = id.split(':')[1] ?? ''

@@ -14,6 +14,7 @@ import type { HostName } from '../../domain/service.ts'
 import type { Probe, ProbeReading } from '../../domain/verdict.ts'
 import { readNamedFile } from '../../system/regular-file.ts'
 import { reader } from './address.ts'
+import { span } from '../../domain/text/span.ts'
 
 export interface PrometheusServer {
   /** Without /api/v1. */
@@ -118,14 +119,14 @@ export function meaningOf(
   const warnings = field(parsed, 'warnings')
   if (Array.isArray(warnings) && warnings.length > 0)
     return unknown(`the answer may be incomplete: ${brief(String(warnings[0]))}`)
-  if (result.length === 0) return unknown(`no series, or its last sample is older than ${sampleAgeLimitMs / 1_000} s`)
+  if (result.length === 0) return unknown(`no series, or its last sample is older than ${span(sampleAgeLimitMs)}`)
   const samples = result.map(sampleOf)
   if (samples.some((sample) => sample === null)) return unknown('not an answer of Prometheus')
   const read = samples.flatMap((sample) => sample ?? [])
   const off = read.find(({ atMs }) => Math.abs(wallMs - atMs) > sampleAgeLimitMs)
   if (off) {
-    const seconds = Math.round((wallMs - off.atMs) / 1_000)
-    return unknown(`the answer is ${Math.abs(seconds)} s ${seconds < 0 ? 'ahead of' : 'behind'} our clock`)
+    const behindMs = wallMs - off.atMs
+    return unknown(`the answer is ${span(Math.abs(behindMs))} ${behindMs < 0 ? 'ahead of' : 'behind'} our clock`)
   }
   return together(read, { alive, dead })
 }
@@ -177,7 +178,7 @@ function agentFor(server: PrometheusServer): Agent | undefined {
 
 /** Never axios's own message: its error holds the request, with the password. */
 function whyNot(thrown: unknown, late: boolean, limitMs: number): string {
-  if (late) return `Prometheus did not answer within ${limitMs} ms`
+  if (late) return `Prometheus did not answer within ${span(limitMs)}`
   const code = isAxiosError(thrown) ? thrown.code : undefined
   return code === 'ERR_CANCELED' ? 'stopped' : `Prometheus could not be reached (${code ?? 'no connection'})`
 }

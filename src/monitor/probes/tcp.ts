@@ -6,6 +6,7 @@ import { connect, isIP } from 'node:net'
 import { deadline, type Clock } from '../../domain/clock.ts'
 import type { Probe } from '../../domain/verdict.ts'
 import { isPlainAddress, reader, type AddressOf } from './address.ts'
+import { span } from '../../domain/text/span.ts'
 
 export function tcpProbe(options: {
   name: string
@@ -40,9 +41,9 @@ export function tcpProbe(options: {
         // A time-out only speaks against the host when it was ours: an aborted round says nothing.
         const late = (): void => {
           if (!limit.expired()) end('unknown', 'stopped')
-          else if (!asked) end('unknown', `its name did not resolve within ${options.limitMs} ms`)
+          else if (!asked) end('unknown', `its name did not resolve within ${span(options.limitMs)}`)
           // When we ourselves stood still, the answer may be waiting beside the timer: what the kernel holds comes first.
-          else clock.after(0, () => end('dead', `no answer within ${options.limitMs} ms`))
+          else clock.after(0, () => end('dead', `no answer within ${span(options.limitMs)}`))
         }
         if (limit.signal.aborted) late()
         else limit.signal.addEventListener('abort', late, { once: true })

@@ -358,7 +358,7 @@ describe('the last moment before a write leaves', () => {
     const [as] = actor.sentAs
     expect(as?.mayLeave).not.toThrow()
     await stage.clock.advance(2_001)
-    expect(as?.mayLeave).toThrow('not sent: 2.0 s passed since it was allowed')
+    expect(as?.mayLeave).toThrow('not sent: 2 s passed since it was allowed')
   })
 
   it('leaves a write that was refused with a 503 to be looked for, when the second one of the same step is held back', async () => {
