@@ -53,7 +53,7 @@ describe('beside a running daemon', () => {
     const { exit, out } = await lifeboat(['status'])
     expect(exit).toBe(0)
     expect(out).toMatch(/\| Hosts +\| 3 healthy, 1 host-down/)
-    expect(out).toMatch(/\| Brake +\| open/)
+    expect(out).toMatch(/\| Brake +\| not tripped/)
     expect(JSON.parse((await lifeboat(['status', '-f', 'json', '-c', 'Mode', '-c', 'Incidents'])).out)).toEqual({
       Mode: 'armed',
       Incidents: { open: 1, held: 0, unsettled: { incidents: 0, left: 0, lost: 0 } },

@@ -46,6 +46,7 @@ it('says that there is no receiver', async () => {
 const frozen = { reason: 'API_FAILED', message: 'Nova did not answer: 503', since: at }
 
 it.each([
+  ['that no order is in force', {}, /In Force +\| none +\|/],
   [
     'that Nova did not answer',
     { lastPoll: { at, ok: false, tookMs: 1_100, error: '503' } },

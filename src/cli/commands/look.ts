@@ -62,7 +62,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     means: 'Every pause and maintenance in force, the oldest first',
     value: (it) => it.standingOrders,
     text: ({ standingOrders }) =>
-      standingOrders.map((order) => `${scopeText(order.scope)}: ${orderLine(order)}`).join('\n') || 'no order',
+      standingOrders.map((order) => `${scopeText(order.scope)}: ${orderLine(order)}`).join('\n') || 'none',
   },
   {
     title: 'Frozen',
@@ -97,7 +97,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     value: (it) => it.brake,
     text: ({ brake }) =>
       brake.length === 0
-        ? 'open'
+        ? 'not tripped'
         : joined(
             brake.map(({ trippedSince, message }) => [
               toned('urgent', 'holds'),
