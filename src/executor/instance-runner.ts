@@ -256,7 +256,7 @@ function verified(recovery: InstanceRecovery, instance: Instance): Outcome {
       message: [`on ${instance.host}, ${instance.vmState}`, ...powerOrderNote(recovery), ...plan.notes].join('; '),
       after,
     }
-  const message = `${recipe} ended, but Nova shows it ${instance.vmState} (power ${instance.powerState}) on ${instance.host}, expected ${expected ?? 'any power state'} elsewhere`
+  const message = `${recipe} ended, but Nova shows it ${instance.vmState} (power ${instance.powerState}) on ${instance.host}; target: ${expected ?? 'any power state'} on another host`
   return { outcome: 'failed', code: 'STATE_MISMATCH', message, after }
 }
 
@@ -269,7 +269,8 @@ async function failure(
 ): Promise<Outcome> {
   const { instance, words } = await shownNow(run, watch, recovery.plan.instanceId)
   const expected = expectedOf(recovery)
-  const wanted = expected === null || outcome === 'left' || instance === null ? '' : `, expected ${expected} elsewhere`
+  const wanted =
+    expected === null || outcome === 'left' || instance === null ? '' : `; target: ${expected} on another host`
   const after = instance === null ? null : afterOf(instance)
   return { outcome, code: error.code, message: `${error.message}; ${words}${wanted}`, after }
 }

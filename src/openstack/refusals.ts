@@ -26,22 +26,32 @@ export function refusal(refused: Refused): LifeboatError {
   const text = refused.scrub(serviceText(answer.text))
   const meaning = meaningOf(refused, text)
   const certainty = call.write && meaning.doubt ? 'unknown' : 'not-applied'
-  return new LifeboatError(
-    meaning.code,
-    `${call.method} ${call.route}: ${meaning.says}${text === '' ? '' : ` (${text})`}`,
-    {
-      certainty,
-      // After an unknown write only reading back may follow, so its retry is never "send again".
-      retry: certainty === 'unknown' ? 'never' : meaning.retry,
-      details: {
-        service: call.service,
-        status: answer.status,
-        requestId: answer.requestId,
-        ...(certainty === 'unknown' && isServed(answer) && { served: true }),
-        ...(answer.retryAfterMs === null ? {} : { retryAfterMs: answer.retryAfterMs }),
-      },
+  return new LifeboatError(meaning.code, sentence(call, meaning, text), {
+    certainty,
+    // After an unknown write only reading back may follow, so its retry is never "send again".
+    retry: certainty === 'unknown' ? 'never' : meaning.retry,
+    details: {
+      service: call.service,
+      status: answer.status,
+      requestId: answer.requestId,
+      ...(text !== '' && { said: text }),
+      ...(certainty === 'unknown' && isServed(answer) && { served: true }),
+      ...(answer.retryAfterMs === null ? {} : { retryAfterMs: answer.retryAfterMs }),
     },
-  )
+  })
+}
+
+const names: Record<ApiCall['service'], string> = {
+  ...{ identity: 'Keystone', compute: 'Nova', volume: 'Cinder', placement: 'Placement', 'instance-ha': 'Masakari' },
+}
+
+/** Of a plain refusal the service's own words come first: they say what is wrong, and the call only what was asked for. */
+function sentence({ service, method, route }: ApiCall, { code, says }: Meaning, text: string): string {
+  const call = `${method} ${route}`
+  if (code !== 'API_REFUSED') return `${call}: ${says}${text === '' ? '' : ` (${text})`}`
+  return text === ''
+    ? `${names[service]} ${says} ${call}`
+    : `${text.replace(/\.$/, '')} (${names[service]} ${says} ${call})`
 }
 
 interface Meaning {
@@ -78,7 +88,7 @@ function meaningOf({ call, answer, microversion }: Refused, text: string): Meani
     case 406:
       return { code: 'MICROVERSION_UNSUPPORTED', retry: 'never', says: 'the microversion is not supported' }
     case 409:
-      return onInstance ? busy(call, text) : { code: 'API_REFUSED', retry: 'after', says: 'refused as a conflict' }
+      return onInstance ? busy(call, text) : { code: 'API_REFUSED', retry: 'after', says: 'refuses' }
     case 413:
     case 429:
       return { code: 'API_THROTTLED', retry: 'after', says: 'asked to slow down' }
@@ -94,7 +104,7 @@ function meaningOf({ call, answer, microversion }: Refused, text: string): Meani
           says: `answered with a redirect (${status}); is the endpoint right?`,
         }
       }
-      return { code: 'API_REFUSED', retry: 'never', says: `refused (${status})` }
+      return { code: 'API_REFUSED', retry: 'never', says: `refuses with ${status}` }
   }
 }
 
@@ -126,7 +136,7 @@ function badRequest(call: ApiCall, microversion: number | null, text: string): M
       }
     }
   }
-  return { code: 'API_REFUSED', retry: 'never', says: 'refused as wrong' }
+  return { code: 'API_REFUSED', retry: 'never', says: 'refuses' }
 }
 
 /**

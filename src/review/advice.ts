@@ -12,7 +12,7 @@ import { aboutCrashed, aboutObservedOnLivingHost } from './advice-living-host.ts
 import { aboutReturned, isAfterReturn } from './advice-after-return.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { failedAttempts } from '../executor/host-steps.ts'
-import { formatDuration } from '../formats/duration.ts'
+import { span } from '../domain/text/span.ts'
 
 /** When fencing is tried again, by the configuration in force. */
 export type FenceRetry = Pick<ExecutorSettings, 'fenceRetryMs' | 'fenceRetryMaxMs'>
@@ -70,10 +70,7 @@ const endsHold: Record<HoldCode, EndsHold> = {
     command: 'lifeboat reload',
   }),
   FENCE_FAILED: (incident, retry) =>
-    stateIt(
-      `No fencing method could prove the host dead. Repair the method: ${triedAgain(incident, retry)}. Do that`,
-      incident,
-    ),
+    stateIt(`No fencing method could prove the host dead. Repair one (${triedAgain(incident, retry)})`, incident),
   FENCING_MISSING: (incident) => stateIt('The host has no fencing method. Configure one and reload', incident),
   HOST_ALIVE: ({ id, host }) => ({
     text: `${host} showed life when Lifeboat checked again, and Lifeboat never evacuates a living host. If it is well, cancel the incident`,
@@ -136,20 +133,20 @@ function stateIt(why: string, { host }: Incident): { text: string; command: stri
   }
 }
 
-/** The rule always; the moment only where the journal tells it. A proof that is renewed leaves no step behind when that fails. */
+/** The moment where the journal tells it, else the rule. A proof that is renewed leaves no step behind when that fails. */
 function triedAgain(incident: Incident, { fenceRetryMs, fenceRetryMaxMs }: FenceRetry): string {
-  const first = formatDuration(fenceRetryMs)
+  const first = span(fenceRetryMs)
   const rule =
     fenceRetryMs === fenceRetryMaxMs
       ? `every ${first}`
-      : `after ${first}, doubling with each failure to ${formatDuration(fenceRetryMaxMs)}`
-  if (incident.phase !== 'fencing') return `Lifeboat tries it again ${rule}`
+      : `after ${first}, doubling with each failure to ${span(fenceRetryMaxMs)}`
+  if (incident.phase !== 'fencing') return `it is tried again ${rule}`
   const last = [...incident.hostSteps.values()].findLast(({ kind }) => kind === 'fence')
   if (last?.status !== 'failed' || last.endedAt === null)
-    return `Lifeboat is trying it now (${rule}), and again at once after a reload`
+    return `it is being tried now; again ${rule}, and at once after \`lifeboat reload\``
   const pauseMs = pauseAfter(failedAttempts(incident, 'fence'), fenceRetryMs, fenceRetryMaxMs)
   const next = new Date(Date.parse(last.endedAt) + pauseMs).toISOString()
-  return `Lifeboat tries it again at ${next} (${rule}), and at once after a reload`
+  return `next try at ${next}; \`lifeboat reload\` tries at once`
 }
 
 function aboutHold(incident: Incident, retry: FenceRetry): Advice[] {
@@ -180,7 +177,7 @@ function aboutRevoked({ id, host, instances }: Incident, { method }: RevokedProo
   return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${quoted(id)}`, instances: moved }]
 }
 
-const landing = 'at 2.95 an instance lands stopped, below it as it was'
+const landing = 'at 2.95 an instance lands stopped, below that as it was'
 
 const aboutOutcome: Record<
   Exclude<OutcomeKind, 'recovered'>,
@@ -253,9 +250,11 @@ function aboutRefused(
 ): string {
   const all = refused + others
   const which = others === 0 ? (all === 1 ? 'it' : 'them') : `${refused} of them`
-  const says = `${refused === 1 ? 'it says' : 'of the first it says'}: ${refusalOf(first) ?? ''}`
-  const stay = refused === 1 ? 'it is still on it' : 'they are still on it'
-  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, by hand too (${says}). Repair ${host}: ${stay}. ${others === 0 ? 'Once the cause is gone,' : 'The others: remove the cause, then'} evacuate by hand: ${landing}`
+  const said = `${refused === 1 ? '' : 'of the first it says: '}${(refusalOf(first) ?? '').replace(/\.$/, '')}`
+  const back = `${host} must come back for ${refused === 1 ? 'this one' : 'these'}`
+  const byHand =
+    others === 0 ? 'If the cause is gone first, evacuate' : 'For the others remove the cause, and evacuate them'
+  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, by hand too (${said}). ${back}. ${byHand} by hand: ${landing}`
 }
 
 /** What Nova said when it refused to evacuate for good, and nothing was sent again; null otherwise. */
@@ -263,6 +262,9 @@ function refusalOf({ steps, outcome }: InstanceRecovery): string | null {
   if (outcome?.outcome !== 'failed' || outcome.code !== 'API_REFUSED') return null
   const error = [...steps.values()].findLast(({ kind, status }) => kind === 'evacuate' && status === 'failed')?.error
   if (error?.code !== 'API_REFUSED' || error.retry !== 'never') return null
+  const { said } = error.details
+  if (typeof said === 'string') return said
+  // Older releases recorded what Nova said in their own sentence alone.
   return /: refused(?: as wrong| \(\d+\))? \((.+)\)$/s.exec(error.message)?.[1] ?? error.message
 }
 

@@ -60,6 +60,21 @@ describe('evacuate', () => {
   })
 })
 
+describe('a plain refusal', () => {
+  it.each([
+    [
+      'Evacuating instance i1 with vTPM is not supported.',
+      'Evacuating instance i1 with vTPM is not supported (Nova refuses POST /servers/{id}/action)',
+    ],
+    ['', 'Nova refuses POST /servers/{id}/action'],
+  ])('that says "%s" begins with that, and keeps it for machines', async (said, message) => {
+    cloud.on(action, () => fault(400, said))
+    const error = await failure(cloud.client().evacuate('i1', { landing: 'stopped' }))
+    expect(error).toMatchObject({ code: 'API_REFUSED', message })
+    expect(error.details['said']).toBe(said === '' ? undefined : said)
+  })
+})
+
 describe('the microversion', () => {
   it.each([
     ['2.52', '2.1'],

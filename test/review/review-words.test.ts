@@ -4,6 +4,8 @@ import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import { openJournalAccess } from '../../src/review/journal-access.ts'
 import { timelineEvent } from '../../src/review/timeline.ts'
 import type { Entry } from '../../src/domain/entry.ts'
+import { foldIncidents } from '../../src/domain/incident.ts'
+import { adviceFor } from '../../src/review/advice.ts'
 import { incidentReport } from '../../src/review/report.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 
@@ -21,7 +23,21 @@ it.each([
     expect(failed?.command).toBe(`openstack --os-compute-api-version ${version} server evacuate ${uuid}`)
     // Nova has just refused this very command: what brings the instance back is said first.
     expect(failed?.text).toBe(
-      `One instance is not recovered (API_REFUSED). Nova refuses to evacuate it, by hand too (it says: Evacuating instance ${uuid} with vTPM is not supported.). Repair cmp01: it is still on it. Once the cause is gone, evacuate by hand: at 2.95 an instance lands stopped, below it as it was`,
+      `One instance is not recovered (API_REFUSED). Nova refuses to evacuate it, by hand too (Evacuating instance ${uuid} with vTPM is not supported). cmp01 must come back for this one. If the cause is gone first, evacuate by hand: at 2.95 an instance lands stopped, below that as it was`,
+    )
+    // An older release recorded Nova's words in a sentence of its own alone.
+    const older = JSON.parse(
+      JSON.stringify(world.journal.read({ incident: id }))
+        .replace(/"said":"[^"]*",?/g, '')
+        .replace(
+          /"message":"(Evacuating [^"]*?) \(Nova refuses ([^"]*?)\)"/g,
+          '"message":"$2: refused as wrong ($1.)"',
+        ),
+    ) as Entry[]
+    const incident = foldIncidents(older).get(id)!
+    const retry = { fenceRetryMs: 1, fenceRetryMaxMs: 1 }
+    expect(adviceFor(incident, null, false, retry).find(({ code }) => code === 'INSTANCES_FAILED')?.text).toBe(
+      failed?.text,
     )
   })(),
 )
@@ -177,7 +193,7 @@ it(
     const { advice } = daemon.review.incident(world.incident('cmp01')?.id ?? '')
     expect(advice[0]?.command).toMatch(/^lifeboat recover cmp01 --by NAME --proof "/)
     expect(advice[0]?.text).toMatch(
-      /Repair the method: Lifeboat tries it again at 20\S+Z \(after 2s, doubling with each failure to 16s\), and at once after a reload\. Do that, or make/,
+      /Repair one \(next try at 20\S+Z; `lifeboat reload` tries at once\), or make sure that cmp01 is off and attest it$/,
     )
     // The command line reads the same of the journal.
     const access = openJournalAccess(world.path, { fenceRetryMs: 2_000, fenceRetryMaxMs: 16_000 })
