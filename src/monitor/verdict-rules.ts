@@ -77,7 +77,7 @@ export function conclude(facts: HostFacts, limits: RuleLimits): Conclusion {
   const missed = facts.silentMs / facts.intervalMs
   const confirmed = isSilentEnough(facts, limits)
   const { pulse } = facts
-  const silent = `silent for ${span(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
+  const silent = `no heartbeat for ${span(facts.silentMs)} (${missed.toFixed(1)} missed)`
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
   // Also under an incident of ours that only waits: anyone who disables the host then means to keep it out of recovery. And
   // also before Nova says down: witnesses alone must not confirm what a person is shutting down.
@@ -189,7 +189,7 @@ function silence(facts: HostFacts, limits: RuleLimits, confirmed: boolean, silen
       return say(
         'host-down',
         'SILENT_AND_PROBES_DEAD',
-        `${silent}, and ${list(probes.dead)} found it dead, before Nova says down`,
+        `${silent}, and ${list(probes.dead)} found it dead; Nova had not noticed yet`,
       )
     }
     return say('suspect', 'WAITING_FOR_NOVA', `${silent}; Nova still says up`)

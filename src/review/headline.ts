@@ -44,7 +44,8 @@ function whatDied({ host, process, crashed, verdict, openedBy, mode }: Incident)
     return `${process} of ${host} failed before an incident of the host, and its service is still disabled${observed}.`
   if (process !== null) return `${process} of ${host} is down${observed}: ${trimmed(verdict?.message ?? '')}.`
   if (verdict === null) return `${openedBy} reported ${host} dead${observed}.`
-  return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`
+  const became = verdict.kind === 'host-down' ? 'went down' : `was found ${verdictWord(verdict)}`
+  return `${host} ${became}${observed}: ${trimmed(verdict.message)}.`
 }
 
 function howWeKnow({ process, crashed, proof, revoked, attestation, fencing, closed, held }: Incident): string {

@@ -83,9 +83,7 @@ it(
     for (const [url, schema] of reads) fits(url, schema, await send('GET', url))
 
     const review = daemon.review.incident(id)
-    expect(review.headline).toMatch(
-      /^cmp01 was found host-down: .* It was proven dead by .* Ended: \d of 3 instances recovered/,
-    )
+    expect(review.headline).toMatch(/^cmp01 went down: .* It was proven dead by .* Ended: \d of 3 instances recovered/)
     expect(review.lines.map(({ name, original }) => [name, original])).toContainEqual(['batch', 'stopped'])
     expect(review.signOff).toMatchObject({ by, text: 'all well' })
     expect(review.timeline.at(-1)?.text).toBe('ann signed it off: all well')

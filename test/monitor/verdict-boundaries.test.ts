@@ -143,7 +143,7 @@ describe('after a freeze', () => {
 
 describe('the sentence', () => {
   it('says how long the silence is, in seconds and beats', () => {
-    expect(judged({ silentMs: 3_000 }).message).toBe('silent for 3 s (1.5 missed heartbeats)')
+    expect(judged({ silentMs: 3_000 }).message).toBe('no heartbeat for 3 s (1.5 missed)')
   })
 
   it('names the probes that found it dead', () => {

@@ -32,9 +32,7 @@ it(
     const text = postMortem(id, entries, { retry, pages: 'https://ha.example.org/lifeboat/' })
     expect(text).toMatch(/^# Post-mortem: cmp01 failed, \d{4}-\d\d-\d\d\n/)
     expect(text).toContain(`Incident [${id}](https://ha.example.org/lifeboat/incidents/${id}).`)
-    expect(text).toMatch(
-      /cmp01 was found host-down: .* It was proven dead by bmc .* 4 of 5 instances recovered, 1 failed\./,
-    )
+    expect(text).toMatch(/cmp01 went down: .* It was proven dead by bmc .* 4 of 5 instances recovered, 1 failed\./)
     const timeline = part(text, 'Timeline')
     expect(timeline).toMatch(/\+0 s \| Last heartbeat of cmp01[^]*Proof of death[^]*4 instances: recovered[^]*Closed/)
     expect(timeline).not.toMatch(uuid)

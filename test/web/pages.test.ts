@@ -71,7 +71,7 @@ describe('the page of an incident answers alone', () => {
   it('what died, how we know, whether it was fenced and by what, what came back when, what did not and why', async () => {
     const answers = await textOf(page, '.answers')
     expect(answers).toMatch(/What died cmp01 of segment simulated, host-down at (?:\w+ \w+ )?\d\d:\d\d:\d\d/)
-    expect(answers).toMatch(/How we know .*silent for .*network found it dead/)
+    expect(answers).toMatch(/How we know .*no heartbeat for .*network found it dead/)
     expect(answers).toMatch(
       /Was it fenced proven dead by bmc at (?:\w+ \w+ )?\d\d:\d\d:\d\d: its power was read back as off/,
     )
