@@ -51,6 +51,22 @@ describe('--sort-column', () => {
   })
 })
 
+describe('--long', () => {
+  const sentence: Column<Row> = { title: 'Why', type: 'string', means: 'w', whenNamed: true, value: () => 'a sentence' }
+  const shown = (shape: Partial<Shape>): string => renderList(rows, [...columns, sentence], { ...plainShape, ...shape })
+  it.each<[string, Partial<Shape>, boolean]>([
+    ['a table has a sentence only with it', {}, false],
+    ['with it', { long: true }, true],
+    ['or when the column is named', { columns: ['Why'] }, true],
+    ['other formats have it anyway', { format: 'json' }, true],
+  ])('%s', (_what, shape, has) => expect(shown(shape).includes('a sentence')).toBe(has))
+  it('on the command line', async () => {
+    const plain = await run(['incident', 'list'])
+    expect(plain.out).not.toContain('Mode')
+    expect((await run(['incident', 'list', '--long'])).out).toContain('Mode')
+  })
+})
+
 describe('--max-width', () => {
   const wide = [['cmp01', 'a sentence that is much longer than a narrow terminal has room for', 'ok']]
   it.each([40, 50, 60, 79])('no line is wider than %i, and no word is lost', (width) => {

@@ -40,7 +40,7 @@ const planColumns: Column<InstancePlan>[] = [
     value: (plan) => plan.expected,
   },
   { title: 'Reason', type: 'string', means: 'The decision as a code', value: (plan) => plan.reason },
-  { title: 'Message', type: 'string', means: 'The decision in words', value: (plan) => plan.message },
+  { title: 'Message', type: 'string', means: 'The decision in words', whenNamed: true, value: (plan) => plan.message },
 ]
 
 const rulingColumns: Column<ProcessRuling & { host: string }>[] = [

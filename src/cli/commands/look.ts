@@ -275,7 +275,14 @@ const hostColumns: Column<HostStatus>[] = [
     text: (it) => it.standingOrders.map(orderLine).join('\n'),
   },
   { title: 'Incident', type: 'string?', means: 'Its open incident', whole: true, value: (it) => it.incident },
-  { title: 'Message', type: 'string', means: 'The verdict in words', moving: true, value: (it) => it.message },
+  {
+    title: 'Message',
+    type: 'string',
+    means: 'The verdict in words',
+    whenNamed: true,
+    moving: true,
+    value: (it) => it.message,
+  },
 ]
 
 const returnColumn: Column<HostStatus> = {
@@ -297,12 +304,12 @@ export function addLookCommands(program: Command, session: Session): void {
   addHostMaintenance(host, session)
   addHostCommands(host, session)
   const list = withWatch(host.command('list'))
-    .description('list every host with its verdict and why')
+    .description('list every host with its verdict; with --long why')
     .action((options: WatchOptions) =>
       show(session, options, async () => {
         const hosts = await session.daemon().hosts()
         const shape = session.shape()
-        const onScreen = shape.format === 'table' && shape.columns.length === 0
+        const onScreen = shape.format === 'table' && shape.columns.length === 0 && !shape.long
         // On a screen only while some host is on its way back: a column that is always empty is read by nobody.
         const idle = onScreen && !hosts.some(({ returning }) => returning !== null)
         return listFrame(

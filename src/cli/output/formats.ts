@@ -29,7 +29,7 @@ export interface Column<Row> {
   text?: (row: Row) => Words
   /** Never folded in tables of many things: what people copy into a command. The others are, and if need be the table is wider. */
   whole?: true
-  /** In tables of many things only when it is named with -c: something else there says it for people. */
+  /** In tables of many things only with --long, or when it is named with -c: something else there says it for people, or it is prose. */
   whenNamed?: true
   /** Moves by itself all the time: alone it is no change that --watch tells of. */
   moving?: true
@@ -52,6 +52,8 @@ export interface Shape {
   /** Titles; the first counts most. */
   sort: string[]
   descending: boolean
+  /** Tables of many things have every column. */
+  long: boolean
   /** Of tables, in columns of the screen; null: as wide as it takes. */
   maxWidth: number | null
   /** Of JSON. */
@@ -67,6 +69,7 @@ export const plainShape: Shape = {
   columns: [],
   sort: [],
   descending: false,
+  long: false,
   maxWidth: null,
   indent: true,
   quote: 'nonnumeric',
@@ -80,7 +83,8 @@ export function renderList<Row>(given: readonly Row[], columns: readonly Column<
   const titles = chosen.map(({ title }) => title)
   switch (shape.format) {
     case 'table': {
-      const shown = shape.columns.length > 0 ? chosen : chosen.filter(({ whenNamed }) => whenNamed !== true)
+      const shown =
+        shape.columns.length > 0 || shape.long ? chosen : chosen.filter(({ whenNamed }) => whenNamed !== true)
       return grid(
         shown.map(({ title }) => title),
         rows.map((row) => shown.map((column) => cellWords(column, row))),

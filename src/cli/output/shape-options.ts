@@ -10,6 +10,7 @@ export interface ShapeOptions {
   column?: string[]
   sortColumn?: string[]
   sortDescending?: boolean
+  long?: boolean
   maxWidth?: number
   fitWidth?: boolean
   noindent?: boolean
@@ -21,6 +22,7 @@ export function addShapeOptions(program: Command): void {
   program
     .option('-f, --format <format>', formats.join(', ').replace(/, (\w+)$/, ' or $1'))
     .option('-c, --column <column>', 'only this column; may be repeated', collect)
+    .option('--long', 'every column in tables of lists: sentences too')
     .option('--sort-column <column>', 'sort a list by this column; may be repeated, the first counts most', collect)
     .option('--sort-ascending', 'the smallest first (default)')
     .addOption(new Option('--sort-descending', 'the greatest first').conflicts('sortAscending'))
@@ -45,6 +47,7 @@ export function shapeOf(
     columns: options.column ?? [],
     sort: options.sortColumn ?? [],
     descending: options.sortDescending === true,
+    long: options.long === true,
     // As openstackclient: a width that is named beats that of the terminal.
     maxWidth: named > 0 ? named : fits ? (screen?.size().columns ?? null) : null,
     indent: options.noindent !== true,
