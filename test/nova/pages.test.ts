@@ -127,14 +127,14 @@ async function evacuationRequests(id: string): Promise<string[]> {
 
 const rowOf = (page: Page, id: string): Promise<string> =>
   page
-    .locator('.window-table tbody tr', { has: page.locator(`a[href*="instance=${id}"]`) })
+    .locator('.long-table tbody tr', { has: page.locator(`a[href*="instance=${id}"]`) })
     .first()
     .innerText()
 
 /** The ids of Nova's requests that the evacuate steps of one instance show, each step opened. */
 async function requestsShown(page: Page, incident: string, id: string): Promise<string[]> {
   const { steps } = await read<InstanceReview>(page, `/v1/incidents/${incident}/instances/${id}`)
-  await page.locator(`.window-table a[href*="instance=${id}"]`).click()
+  await page.locator(`.long-table a[href*="instance=${id}"]`).click()
   const sheet = page.locator('dialog')
   await sheet.locator('.steps').waitFor()
   const closed = sheet.locator('.steps details:not([open]) > summary')

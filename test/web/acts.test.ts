@@ -240,7 +240,7 @@ describe('a reader', () => {
     await reader.goto(`${stage.url}/plan/cmp05`)
     await reader.waitForSelector('.notice, [role=alert]')
     expect(await textOf(reader, 'main')).toMatch(/Not for this login\s+Needs the role operator/)
-    expect(await reader.locator('.window-table').count()).toBe(0)
+    expect(await reader.locator('.long-table').count()).toBe(0)
     expect(await violationsOf(reader)).toEqual([])
     expect(ordered).toContain('GET /v1/me')
     expect(ordered).not.toContain('POST /v1/plans')
@@ -248,7 +248,7 @@ describe('a reader', () => {
 
   it('sees everything of an incident, and acts on nothing', async () => {
     await reader.goto(`${stage.url}/incidents/${stage.incident('cmp02')?.id ?? ''}`)
-    await reader.waitForSelector('.window-table')
+    await reader.waitForSelector('.long-table')
     await reader.locator('.other-acts > summary').click()
     for (const name of ['Add a note', 'Sign off', 'Keep the host out'])
       expect(await reader.getByRole('button', { name, exact: true }).getAttribute('aria-disabled')).toBe('true')

@@ -23,13 +23,13 @@ beforeAll(async () => {
   page = await stage.page('reader')
   complaints = complaintsOf(page)
   await page.goto(`${stage.url}/hosts`)
-  await page.waitForSelector('.window-table')
+  await page.waitForSelector('.long-table')
 }, 120_000)
 afterAll(() => stage.close())
 
-const rows = (): Promise<string[]> => page.locator('.window-table td.name .primary-text').allInnerTexts()
+const rows = (): Promise<string[]> => page.locator('.long-table td.name .primary-text').allInnerTexts()
 const row = async (host: string): Promise<string> =>
-  (await page.locator('.window-table tbody tr', { hasText: host }).innerText()).replace(/\s+/g, ' ')
+  (await page.locator('.long-table tbody tr', { hasText: host }).innerText()).replace(/\s+/g, ' ')
 
 it('is in the navigation, and says first how many failures can be taken and what cannot recover by itself', async () => {
   expect(await page.locator('nav [aria-current=page]').innerText()).toBe('Hosts')
@@ -62,7 +62,7 @@ it('has those that need a person first, is sorted by every column, searched and 
   await expect.poll(rows).toEqual(['edge1', 'edge2'])
   expect(page.url()).toContain('state=person')
   await page.goto(`${stage.url}/hosts`)
-  await page.waitForSelector('.window-table')
+  await page.waitForSelector('.long-table')
 })
 
 it('says what holds a host as soon as someone orders it', async () => {
@@ -81,7 +81,7 @@ it('on a telephone a host is a card that says the same', async () => {
 })
 
 it('leads to the page of a host, and to its plan, above which the same is said', async () => {
-  await page.locator('.window-table tbody tr', { hasText: 'cmp03' }).getByRole('link', { name: 'What if' }).click()
+  await page.locator('.long-table tbody tr', { hasText: 'cmp03' }).getByRole('link', { name: 'What if' }).click()
   await page.waitForSelector('.readiness-line')
   const line = await textOf(page, '.readiness-line')
   expect(line).toMatch(

@@ -80,7 +80,7 @@ it('once it is over says no rate, shows what is not back, and folds what is', as
 })
 
 it('the table folds what is back too, and paper has it all', async () => {
-  const rows = (): Promise<number> => page.locator('.window-table tbody tr').count()
+  const rows = (): Promise<number> => page.locator('.long-table tbody tr').count()
   expect(await rows()).toBe(1)
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
   expect(await rows()).toBe(42)

@@ -34,7 +34,7 @@ it('the overview shows a death as it is seen', async () => {
 
 it('the incident shows each step under way', async () => {
   await stage.clock.advance(1_500)
-  await expect.poll(() => textOf(page, '.window-table')).toMatch(/evacuate, issued/)
+  await expect.poll(() => textOf(page, '.long-table')).toMatch(/evacuate, issued/)
   expect(await back()).toBe(0)
 })
 
@@ -44,7 +44,7 @@ it('after a restart of the daemon the stream goes on where it was, and nothing i
   await stage.stop()
   await page.waitForSelector('.live-mark.lost')
   expect(await textOf(page, '.live-mark')).toMatch(/disconnected/)
-  expect(await page.locator('.window-table').count()).toBe(1)
+  expect(await page.locator('.long-table').count()).toBe(1)
   const asked: string[] = []
   page.on('request', (request) => {
     if (request.url().includes('/v1/events')) asked.push(request.url())
@@ -69,12 +69,12 @@ it('whose session ended with the daemon logs in again and is where they were', a
   const other = await stage.page('operator')
   const path = `/incidents/${stage.incident('cmp01')?.id ?? ''}?outcome=recovered`
   await other.goto(stage.url + path)
-  await other.waitForSelector('.window-table')
+  await other.waitForSelector('.long-table')
   await stage.stop()
   await stage.start()
   await other.waitForSelector('.login', { timeout: 30_000 })
   await stage.fillLogin(other, 'operator')
-  await other.waitForSelector('.window-table')
+  await other.waitForSelector('.long-table')
   expect(other.url()).toBe(stage.url + path)
   await other.close()
 })

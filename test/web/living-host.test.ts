@@ -92,7 +92,7 @@ describe('the page that asks what if', () => {
     await stage.ended('cmp04')
     await page.goto(`${stage.url}/instances/${uuid}`)
     await page.getByRole('link', { name: 'What if it crashed now' }).click()
-    await page.waitForSelector('.window-table')
+    await page.waitForSelector('.long-table')
     const text = await textOf(page, 'main')
     expect(text).toMatch(/What if its guest on cmp04 crashed now/)
     expect(text).toMatch(/1 instance: 1 would be recovered\. Nothing was sent; the real plan is made when it happens\./)
@@ -116,6 +116,6 @@ describe('the page that asks what if', () => {
     }
     await page.getByRole('link', { name: 'if the host died' }).click()
     await page.waitForSelector('h1:has-text("What if cmp04 died now")')
-    await page.waitForSelector('.window-table')
+    await page.waitForSelector('.long-table')
   })
 })

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await stage.load(id)
   page = await stage.page('reader')
   await page.goto(`${stage.url}/incidents/${id}`)
-  await page.waitForSelector('.window-table')
+  await page.waitForSelector('.long-table')
 }, 300_000)
 afterAll(() => stage.close())
 
@@ -49,7 +49,7 @@ const frames = (): Promise<void> =>
 
 const heights = (): Promise<number[]> =>
   page.evaluate(() =>
-    [...document.querySelectorAll('.window-table tbody tr:not(.gap)')].map((one) => one.getBoundingClientRect().height),
+    [...document.querySelectorAll('.long-table tbody tr:not(.gap)')].map((one) => one.getBoundingClientRect().height),
   )
 
 /** What is in the middle of the screen is a row, not the room of rows that do not exist. */
@@ -57,12 +57,12 @@ const rowInSight = (): Promise<boolean> =>
   page.evaluate(() => document.elementFromPoint(innerWidth / 2, 430)?.closest('tr:not(.gap)') !== null)
 
 it('folds what came back, so that what did not is seen', async () => {
-  expect(await page.locator('.window-table').getAttribute('aria-rowcount')).toBe('51')
+  expect(await page.locator('.long-table').getAttribute('aria-rowcount')).toBe('51')
   await page.locator('button.fold').click()
 })
 
 it('the table says how many rows there are, and holds those near the screen', async () => {
-  expect(await page.locator('.window-table').getAttribute('aria-rowcount')).toBe(String(instances + 1))
+  expect(await page.locator('.long-table').getAttribute('aria-rowcount')).toBe(String(instances + 1))
   expect(await nodes()).toBeLessThan(mostNodes)
 })
 
@@ -71,7 +71,7 @@ it.each([1280, 390])('every row is as high as the next, %i wide: the window coun
   const height = width === 390 ? 118 : 46
   for (const row of [0, 60, 1_900]) {
     await page.evaluate((below) => {
-      const table = document.querySelector('.window-table tbody')
+      const table = document.querySelector('.long-table tbody')
       scrollTo(0, scrollY + (table?.getBoundingClientRect().top ?? 0) + below)
     }, row * height)
     await expect.poll(() => heights().then((all) => [...new Set(all)]), { message: `row ${row}` }).toEqual([height])
@@ -94,11 +94,11 @@ it('scrolling from the first row to the last makes each row once', async () => {
   // With its gaps.
   expect(made).toBeLessThan(1.5 * instances)
   await page.evaluate(() =>
-    document.querySelector('.window-table tbody tr.gap:last-child')?.scrollIntoView({ block: 'end' }),
+    document.querySelector('.long-table tbody tr.gap:last-child')?.scrollIntoView({ block: 'end' }),
   )
   await page.evaluate(() => document.querySelector('#timeline')?.scrollIntoView({ block: 'end' }))
   await expect
-    .poll(() => page.locator('.window-table tbody tr:not(.gap)').last().getAttribute('aria-rowindex'), {
+    .poll(() => page.locator('.long-table tbody tr:not(.gap)').last().getAttribute('aria-rowindex'), {
       timeout: 10_000,
     })
     .toBe(String(instances + 1))

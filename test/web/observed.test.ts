@@ -14,7 +14,7 @@ beforeAll(async () => {
   const id = await stage.ended('cmp01')
   page = await stage.page('reader')
   await page.goto(`${stage.url}/incidents/${id}`)
-  await page.waitForSelector('.window-table')
+  await page.waitForSelector('.long-table')
 })
 afterAll(() => stage.close())
 
@@ -36,7 +36,7 @@ it('groups apart what would be left, and finds it', async () => {
   const left = page.locator('.groups button', { hasText: 'WISH_LEAVE' })
   expect(await left.innerText()).toMatch(/would be left/)
   await left.click()
-  expect(await page.locator('.window-table tbody a.primary-text').allInnerTexts()).toEqual(['opted-out'])
+  expect(await page.locator('.long-table tbody a.primary-text').allInnerTexts()).toEqual(['opted-out'])
   expect(await violationsOf(page)).toEqual([])
 })
 

@@ -22,12 +22,12 @@ afterAll(() => stage.close())
 const pages: [name: string, path: () => string, ready: string, heading: RegExp][] = [
   ['overview', () => '/', '.fleet', /./],
   ['incidents', () => '/incidents', '.list', /Incidents/],
-  ['incident', () => `/incidents/${incident}`, '.window-table', /cmp01/],
+  ['incident', () => `/incidents/${incident}`, '.long-table', /cmp01/],
   ['an instance', () => `/incidents/${incident}?instance=${lineOf('hsm')}`, 'dialog .steps', /cmp01/],
   ['host', () => '/hosts/cmp01', '.timeline', /cmp01/],
-  ['hosts', () => '/hosts', '.window-table', /Hosts/],
+  ['hosts', () => '/hosts', '.long-table', /Hosts/],
   ['segments', () => '/segments', '.facts', /Segments/],
-  ['what if', () => '/plan/cmp03', '.window-table, .empty', /What if cmp03 died now/],
+  ['what if', () => '/plan/cmp03', '.long-table, .empty', /What if cmp03 died now/],
   ['maintenance', () => '/maintenance', '#calendar', /Maintenance/],
   ['notices', () => '/notices', '#receivers', /Notices/],
   ['journal', () => '/journal', '.entries', /Journal/],
@@ -65,7 +65,7 @@ describe.each(pages)('the page %s', (_name, path, ready, heading) => {
 describe('the page of an incident answers alone', () => {
   beforeAll(async () => {
     await page.goto(`${stage.url}/incidents/${incident}`)
-    await page.waitForSelector('.window-table')
+    await page.waitForSelector('.long-table')
   })
 
   it('what died, how we know, whether it was fenced and by what, what came back when, what did not and why', async () => {
@@ -104,7 +104,7 @@ describe('the page of an incident answers alone', () => {
     await expect.poll(() => textOf(page, 'body > #app > [role=status]')).toContain('could not be copied')
     expect(await violationsOf(page)).toEqual([])
     await page.reload()
-    await page.waitForSelector('.window-table')
+    await page.waitForSelector('.long-table')
   })
 
   it('each instance with its steps, what was sent and Nova’s request id', async () => {
@@ -128,7 +128,7 @@ describe('the page of an incident answers alone', () => {
 
   it('the state that each is in now: one that landed stopped and was started runs', async () => {
     const now = (name: string) =>
-      page.locator('.window-table [role="row"], .window-table tr', { hasText: name }).first().innerText()
+      page.locator('.long-table [role="row"], .long-table tr', { hasText: name }).first().innerText()
     expect(await now('vault')).toMatch(/recovered on cmp0\d\s+active/)
     expect(await now('batch-nightly')).toMatch(/recovered on cmp0\d\s+stopped/)
     // One that was paused was not "to run": what it was and what it is to be are two things.
@@ -154,14 +154,14 @@ describe('the page of an incident answers alone', () => {
     await page.getByRole('button', { name: 'Instance', exact: true }).click()
     expect(await rows()).toEqual(['web-2', 'web-1'])
     await page.reload()
-    await page.waitForSelector('.window-table')
+    await page.waitForSelector('.long-table')
     expect(await rows()).toEqual(['web-2', 'web-1'])
     await page.getByRole('button', { name: 'Show all' }).click()
   })
 
   it('its rows are reached by the keyboard, and the skip link leads past the frame', async () => {
     await page.goto(`${stage.url}/incidents/${incident}`)
-    await page.waitForSelector('.window-table')
+    await page.waitForSelector('.long-table')
     await page.keyboard.press('Tab')
     expect(await focused()).toBe('Skip to the content')
     await page.keyboard.press('Enter')
@@ -308,7 +308,7 @@ it('light and dark are chosen by hand too, and remembered', async () => {
 })
 
 function rows(): Promise<string[]> {
-  return page.locator('.window-table tbody a.primary-text').allInnerTexts()
+  return page.locator('.long-table tbody a.primary-text').allInnerTexts()
 }
 
 function focused(): Promise<string> {

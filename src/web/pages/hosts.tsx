@@ -11,7 +11,7 @@ import { FencingDetail, FencingWord } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Stamped, Tag } from '../parts/text.tsx'
-import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
+import { LongTable, type Column, type Sorting } from '../parts/long-table.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import {
@@ -127,7 +127,7 @@ function HostTable({ hosts }: { hosts: readonly HostReadiness[] }) {
       {shown.length === 0 ? (
         <Empty>No host matches.</Empty>
       ) : (
-        <WindowTable
+        <LongTable
           caption="Whether each host could fail safely now"
           columns={columns}
           rows={shown}

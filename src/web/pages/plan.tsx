@@ -18,7 +18,7 @@ import { ReadinessLine } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Problem } from '../parts/states.tsx'
 import { Copy, Tag } from '../parts/text.tsx'
-import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
+import { LongTable, type Column, type Sorting } from '../parts/long-table.tsx'
 import { link, usePlace } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import { decisionTone } from '../../domain/text/tone.ts'
@@ -210,7 +210,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
           {counted(shown.length, 'instance')}
         </span>
       </div>
-      <WindowTable
+      <LongTable
         caption="What would happen to each instance"
         columns={columns}
         rows={shown}

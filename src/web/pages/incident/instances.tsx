@@ -6,7 +6,7 @@ import { Copy, Tag } from '../../parts/text.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { usePrinting } from '../../parts/printing.ts'
-import { WindowTable, type Column, type Sorting } from '../../parts/window-table.tsx'
+import { LongTable, type Column, type Sorting } from '../../parts/long-table.tsx'
 import { go, link, usePlace, withQuery } from '../../router.ts'
 import { counted, matches, number, onHostText } from '../../words/count.ts'
 import { endOf, endOrder, ends, groupsOf, isFine, type End, type Group } from './ends.ts'
@@ -107,7 +107,7 @@ export function Instances({ review }: { review: IncidentReview }) {
         <Empty>No instance matches.</Empty>
       ) : (
         rows.length > 0 && (
-          <WindowTable
+          <LongTable
             caption={`Instances of ${review.host}`}
             columns={columns}
             rows={rows}

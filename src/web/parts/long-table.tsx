@@ -19,7 +19,7 @@ export interface Sorting {
   down: boolean
 }
 
-interface WindowTableProps<Row> {
+interface LongTableProps<Row> {
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
@@ -36,13 +36,13 @@ const overscan = 12
 /** The window moves in steps of so many rows, so that slow scrolling draws nothing again. */
 const stride = 8
 
-export function WindowTable<Row>(props: WindowTableProps<Row>) {
+export function LongTable<Row>(props: LongTableProps<Row>) {
   const { caption, columns, rows, rowKey, sorting, onSort, rowClass } = props
   const body = useRef<HTMLTableSectionElement>(null)
   const { first, last, height } = useWindow(body, rows.length)
   const shown = rows.slice(first, last)
   return (
-    <table class="window-table" role="table" aria-rowcount={rows.length + 1}>
+    <table class="long-table" role="table" aria-rowcount={rows.length + 1}>
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
