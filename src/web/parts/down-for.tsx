@@ -2,7 +2,7 @@
 import { downMs } from '../../domain/down-time.ts'
 import type { InstanceLine } from '../../domain/review.ts'
 import { span } from '../../domain/text/span.ts'
-import { useNow } from './ticker.ts'
+import { useSaid } from './ticker.ts'
 
 type Down = Pick<InstanceLine, 'downSince' | 'upAt' | 'outcome' | 'wanted'>
 
@@ -17,6 +17,6 @@ export function DownFor({ line, mode }: { line: Down; mode: 'observe' | 'armed' 
 }
 
 function Counting({ since }: { since: string }) {
-  const now = useNow()
-  return <>{span(Math.max(0, Math.round((now - Date.parse(since)) / 1_000) * 1_000))} so far</>
+  const said = useSaid((now) => span(Math.max(0, Math.round((now - Date.parse(since)) / 1_000) * 1_000)))
+  return <>{said} so far</>
 }

@@ -6,7 +6,7 @@ import { ago, localTime, utcTime } from '../words/time.ts'
 import type { Tone } from '../../domain/text/tone.ts'
 import { announce } from './announce.tsx'
 import { Icon, type IconName } from './icons.tsx'
-import { useNow } from './ticker.ts'
+import { useSaid } from './ticker.ts'
 
 /** Local time, UTC in the title. */
 export function Time({ at }: { at: string }) {
@@ -26,10 +26,10 @@ export function Stamped({ text }: { text: string }) {
 
 /** 3 min ago; goes on by itself. */
 export function Ago({ at }: { at: string }) {
-  const now = useNow()
+  const said = useSaid((now) => ago(at, now))
   return (
-    <time dateTime={at} title={`${localTime(at, now)}, ${utcTime(at)}`}>
-      {ago(at, now)}
+    <time dateTime={at} title={`${localTime(at, wallMs())}, ${utcTime(at)}`}>
+      {said}
     </time>
   )
 }
