@@ -128,6 +128,7 @@ function HostTable({ hosts }: { hosts: readonly HostReadiness[] }) {
         <Empty>No host matches.</Empty>
       ) : (
         <LongTable
+          kind="hosts"
           caption="Whether each host could fail safely now"
           columns={columns}
           rows={shown}

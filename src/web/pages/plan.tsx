@@ -211,6 +211,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
         </span>
       </div>
       <LongTable
+        kind="plan"
         caption="What would happen to each instance"
         columns={columns}
         rows={shown}

@@ -1,11 +1,12 @@
 /**
- * A table of thousands of rows of which only those near the screen exist. It stays a table: rows know their number, headings
- * sort, a row is reached by its link. Every row has the same height, which the style sheet sets for each width of screen.
+ * A table of thousands of rows, each of which exists, so that the browser's own search finds it. The browser draws only those near the
+ * screen (`content-visibility` in tables.css). It stays a table: rows know their number, headings sort, a row is reached by its link.
  */
 import { Component, type ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { beforePaint } from '../browser-clock.ts'
-import { useOnPrint } from './printing.ts'
+import { counted } from '../words/count.ts'
+import { usePrinting } from './printing.ts'
 
 export interface Column<Row> {
   key: string
@@ -20,6 +21,8 @@ export interface Sorting {
 }
 
 interface LongTableProps<Row> {
+  /** How wide its columns are stands in tables.css. */
+  kind: 'instances' | 'plan' | 'hosts'
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
@@ -29,42 +32,46 @@ interface LongTableProps<Row> {
   rowClass?: (row: Row) => string
 }
 
-/** Up to so many rows all exist, so that the browser's own search finds them. More cost time with each change. */
-const wholeUpTo = 150
-/** Rows kept beyond the screen. Fewer show a blank edge while scrolling fast; more cost time with each change. */
-const overscan = 12
-/** The window moves in steps of so many rows, so that slow scrolling draws nothing again. */
-const stride = 8
+/** Rows made before the first paint: as many as no screen shows more of. Fewer show blank room; more keep the page waiting. */
+const screenful = 30
+/** Rows made in each frame after that. Fewer take longer until the search finds all; more hold up a frame that someone waits for. */
+const rowsAFrame = 300
+/** Rows made before someone asks for more, and then with each press. More cost time with each change. */
+const pageSize = 3_000
 
 export function LongTable<Row>(props: LongTableProps<Row>) {
-  const { caption, columns, rows, rowKey, sorting, onSort, rowClass } = props
-  const body = useRef<HTMLTableSectionElement>(null)
-  const { first, last, height } = useWindow(body, rows.length)
-  const shown = rows.slice(first, last)
+  const { kind, caption, columns, rows, rowKey, sorting, onSort, rowClass } = props
+  const [limit, setLimit] = useState(pageSize)
+  const shown = useSoonAll(rows, limit)
   return (
-    <table class="long-table" role="table" aria-rowcount={rows.length + 1}>
-      <caption class="visually-hidden">{caption}</caption>
-      <thead role="rowgroup">
-        <tr role="row" aria-rowindex={1}>
-          {columns.map((column) => (
-            <Heading key={column.key} column={column} sorting={sorting} onSort={onSort} />
+    <>
+      <table class={`long-table ${kind}`} role="table" aria-rowcount={rows.length + 1}>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {shown.map((row, index) => (
+            <TableRow
+              key={rowKey(row)}
+              row={row}
+              number={index + 2}
+              columns={columns as readonly Column<unknown>[]}
+              kind={rowClass?.(row) ?? ''}
+            />
           ))}
-        </tr>
-      </thead>
-      <tbody ref={body} role="rowgroup">
-        <Gap height={first * height} columns={columns.length} />
-        {shown.map((row, index) => (
-          <TableRow
-            key={rowKey(row)}
-            row={row}
-            number={first + index + 2}
-            columns={columns as readonly Column<unknown>[]}
-            kind={rowClass?.(row) ?? ''}
-          />
-        ))}
-        <Gap height={(rows.length - last) * height} columns={columns.length} />
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+      {rows.length > limit && (
+        <button type="button" class="quiet" onClick={() => setLimit(limit + pageSize)}>
+          Show more ({counted(rows.length - limit, 'row')} left)
+        </button>
+      )}
+    </>
   )
 }
 
@@ -97,16 +104,6 @@ function Heading<Row>({
   )
 }
 
-/** The room of rows that do not exist. */
-function Gap({ height, columns }: { height: number; columns: number }) {
-  if (height <= 0) return null
-  return (
-    <tr class="gap" aria-hidden="true" role="presentation">
-      <td colSpan={columns} role="presentation" style={{ height: `${height}px` }} />
-    </tr>
-  )
-}
-
 interface RowProps {
   row: unknown
   number: number
@@ -114,7 +111,7 @@ interface RowProps {
   kind: string
 }
 
-/** Drawn again only when its own row changed: an event about one instance must not cost the drawing of a hundred. */
+/** Drawn again only when its own row changed: an event about one instance must not cost the drawing of thousands. */
 class TableRow extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     const { row, number, columns, kind } = this.props
@@ -134,50 +131,16 @@ class TableRow extends Component<RowProps> {
   }
 }
 
-/** Which rows are near the screen. Measures once per frame at the most, and never writes while it measures. */
-function useWindow(body: { current: HTMLElement | null }, count: number) {
-  const [view, setView] = useState({ first: 0, last: Math.min(count, count <= wholeUpTo ? wholeUpTo : 40), height: 56 })
-  const printing = useRef(false)
-  const look = (): void => {
-    const element = body.current
-    if (element === null) return
-    const row = element.querySelector<HTMLElement>('tr:not(.gap)')
-    const height = row === null ? 56 : row.getBoundingClientRect().height || 56
-    const top = -element.getBoundingClientRect().top
-    const from = Math.floor(top / height / stride) * stride - overscan
-    const whole = printing.current || count <= wholeUpTo
-    const first = whole ? 0 : Math.max(0, Math.min(from, count))
-    const visible = Math.ceil(innerHeight / height) + 2 * overscan + stride
-    const last = whole ? count : Math.max(first, Math.min(count, from + visible))
-    setView((old) =>
-      old.first === first && old.last === last && Math.abs(old.height - height) < 0.5 ? old : { first, last, height },
-    )
-  }
-  const latest = useRef(look)
-  latest.current = look
-  useOnPrint((on) => {
-    printing.current = on
-    latest.current()
-  })
-  // A table that exists as a whole needs no measuring, which would have the browser lay out the page before it may be shown.
-  useLayoutEffect(() => {
-    if (count > wholeUpTo || view.first > 0 || view.last < count) latest.current()
-  }, [count])
+/** A screenful first, and from frame to frame more, up to `limit`. Paper has all. */
+function useSoonAll<Row>(rows: readonly Row[], limit: number): readonly Row[] {
+  const [made, setMade] = useState(screenful)
+  const printing = usePrinting()
+  const wanted = Math.min(rows.length, limit)
   useEffect(() => {
-    let cancel: (() => void) | null = null
-    const soon = (): void => {
-      cancel ??= beforePaint(() => {
-        cancel = null
-        latest.current()
-      })
-    }
-    addEventListener('scroll', soon, { passive: true })
-    addEventListener('resize', soon)
-    return () => {
-      cancel?.()
-      removeEventListener('scroll', soon)
-      removeEventListener('resize', soon)
-    }
-  }, [])
-  return { first: Math.min(view.first, count), last: Math.min(view.last, count), height: view.height }
+    if (made < wanted) return beforePaint(() => setMade(Math.min(made + rowsAFrame, wanted)))
+    // After a search that left few, the others come back as they came at first.
+    setMade(Math.max(wanted, screenful))
+    return undefined
+  }, [made, wanted])
+  return printing ? rows : rows.slice(0, made)
 }

@@ -1,21 +1,18 @@
 /** Paper shows everything, and the browser takes its picture as soon as we return: what was left out is drawn at once. */
 import { options } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+
+/** For what is drawn only because the page is being printed. Known before any part of the page is told. */
+let underWay = false
+addEventListener('beforeprint', () => (underWay = true))
+addEventListener('afterprint', () => (underWay = false))
 
 /** True while the page is being printed. */
 export function usePrinting(): boolean {
-  const [printing, setPrinting] = useState(false)
-  useOnPrint(setPrinting)
-  return printing
-}
-
-/** Calls with true before the page is printed, and with false afterwards; what it changes is drawn before it returns. */
-export function useOnPrint(change: (printing: boolean) => void): void {
-  const latest = useRef(change)
-  latest.current = change
+  const [printing, setPrinting] = useState(underWay)
   useEffect(() => {
-    const before = (): void => atOnce(() => latest.current(true))
-    const behind = (): void => atOnce(() => latest.current(false))
+    const before = (): void => atOnce(() => setPrinting(true))
+    const behind = (): void => atOnce(() => setPrinting(false))
     addEventListener('beforeprint', before)
     addEventListener('afterprint', behind)
     return () => {
@@ -23,6 +20,7 @@ export function useOnPrint(change: (printing: boolean) => void): void {
       removeEventListener('afterprint', behind)
     }
   }, [])
+  return printing
 }
 
 function atOnce(change: () => void): void {

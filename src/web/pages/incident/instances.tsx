@@ -108,6 +108,7 @@ export function Instances({ review }: { review: IncidentReview }) {
       ) : (
         rows.length > 0 && (
           <LongTable
+            kind="instances"
             caption={`Instances of ${review.host}`}
             columns={columns}
             rows={rows}
