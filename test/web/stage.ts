@@ -52,6 +52,8 @@ export interface StageOptions {
   /** Hosts are read for their readiness. */
   readiness?: true
   windows?: DaemonParts['maintenanceWindows']
+  /** Wall-clock ms at which the cloud's time begins; now, unless a test is about another day. */
+  beginsAt?: number
   timings?: Parameters<typeof startSimulator>[0]['timings']
   /** Logins by single sign-on. A browser has to reach the cloud's Keystone for them: it is on a port of its own then. */
   sso?: ReturnType<WebOptions['rules']>['sso']
@@ -95,7 +97,7 @@ export class Stage {
   static async open(options: StageOptions = {}): Promise<Stage> {
     // Before the clock: what runs when it is made is not waited for.
     const browser = await openBrowser()
-    const clock = new VirtualClock(Date.now())
+    const clock = new VirtualClock(options.beginsAt ?? Date.now())
     const simulator = await startSimulator({
       clock,
       hosts: options.hosts ?? 6,

@@ -17,7 +17,7 @@ import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Tag, Time } from '../parts/text.tsx'
+import { Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../../domain/text/span.ts'
 import { probeTone, verdictTone } from '../../domain/text/tone.ts'
@@ -96,7 +96,7 @@ function Head({ host }: { host: HostDetail }) {
         </span>
       </PageHead>
       <p class="headline">
-        {message} {incident !== null && <a href={link.incident(incident)}>Its open incident</a>}
+        <Stamped text={message} /> {incident !== null && <a href={link.incident(incident)}>Its open incident</a>}
       </p>
     </>
   )
@@ -173,7 +173,11 @@ function Seen({ host }: { host: HostDetail }) {
         <Fact name="Heartbeat">
           {missedBeats < 1.2 ? 'beating' : `silent for ${span(silentMs)}`}, {missedBeats.toFixed(1)} missed, every{' '}
           {span(intervalMs)}
-          {updatedAt !== null && <span class="under">last stamp {updatedAt} (cloud time)</span>}
+          {updatedAt !== null && (
+            <span class="under">
+              <Stamped text={`last stamp ${updatedAt} (cloud time)`} />
+            </span>
+          )}
         </Fact>
       </Facts>
       {probes.length === 0 ? (
@@ -186,7 +190,8 @@ function Seen({ host }: { host: HostDetail }) {
         <ul class="plain">
           {probes.map((reading) => (
             <li key={reading.probe}>
-              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag> {reading.probe}: {reading.detail}{' '}
+              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag> {reading.probe}:{' '}
+              <Stamped text={reading.detail} />{' '}
               <span class="faint">
                 (<Time at={reading.at} />)
               </span>
@@ -212,7 +217,9 @@ function SetAside({ host, aside }: { host: HostDetail; aside: NonNullable<HostDe
         dead, its own incident takes over.
       </p>
       <Facts>
-        <Fact name="Because">{because}</Fact>
+        <Fact name="Because">
+          <Stamped text={because} />
+        </Fact>
         <Fact name="During">
           <a href={link.incident(incident)}>{incident}</a>
           <span class="under">
@@ -239,7 +246,7 @@ function Return({ host }: { host: HostDetail }) {
   return (
     <>
       <p>
-        <Tag tone={back.state === 'back' ? 'good' : 'wait'}>{back.state}</Tag> {back.message}
+        <Tag tone={back.state === 'back' ? 'good' : 'wait'}>{back.state}</Tag> <Stamped text={back.message} />
         {back.message !== returnStates[back.state].means && (
           <span class="under">{returnStates[back.state].means}.</span>
         )}
@@ -263,7 +270,7 @@ function Return({ host }: { host: HostDetail }) {
         <ul>
           {back.leftovers.map(({ code, message }) => (
             <li key={message}>
-              <code>{code}</code> {message}
+              <code>{code}</code> <Stamped text={message} />
             </li>
           ))}
         </ul>
@@ -286,7 +293,7 @@ function History({ lines }: { lines: readonly VerdictLine[] }) {
           <span class="dot" aria-hidden="true" />
           <span class="told">
             <span class="faint">{from} → </span>
-            <strong>{verdictWord({ kind, reason })}</strong>: {message}
+            <strong>{verdictWord({ kind, reason })}</strong>: <Stamped text={message} />
             {incident !== null && (
               <>
                 {' '}

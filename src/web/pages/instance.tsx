@@ -9,7 +9,7 @@ import { useResource } from '../api/resource.ts'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Loaded } from '../parts/states.tsx'
-import { Copy, Tag, Time } from '../parts/text.tsx'
+import { Copy, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { DownFor } from '../parts/down-for.tsx'
 import { endOf, ends } from './incident/ends.ts'
@@ -99,7 +99,7 @@ function Inside({ record }: { record: InstanceHistory }) {
             </span>
           </Fact>
           <Fact name="Why">
-            <code>{now.code}</code> {now.message}
+            <code>{now.code}</code> <Stamped text={now.message} />
             {now.outcome !== 'open' && now.outcome !== 'recovered' && (
               <span class="under">{outcomes[now.outcome]}.</span>
             )}

@@ -10,7 +10,7 @@ import { announce } from '../parts/announce.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, useScreenfulFirst, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Copy, Data, Tag, Time } from '../parts/text.tsx'
+import { Copy, Data, Stamped, Tag, Time } from '../parts/text.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
@@ -184,7 +184,11 @@ function EntryItem({ entry, open }: { entry: JournalPage['entries'][number]; ope
           <code>{kind}</code>
           <span class="told">
             {host !== null && <strong>{host} </strong>}
-            {instance === null ? sentence : sentence?.replace(`${instance}: `, `${instance.slice(0, 8)} `)}
+            <Stamped
+              text={
+                (instance === null ? sentence : sentence?.replace(`${instance}: `, `${instance.slice(0, 8)} `)) ?? ''
+              }
+            />
           </span>
           {actor !== 'daemon' && <Tag tone="plain">{actor}</Tag>}
         </summary>

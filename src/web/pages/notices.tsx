@@ -12,7 +12,7 @@ import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { TestButton } from '../parts/receivers.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Ago, Tag, Time } from '../parts/text.tsx'
+import { Ago, Stamped, Tag, Time } from '../parts/text.tsx'
 import { Cell, Row, TitledTable } from '../parts/titled-table.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
@@ -194,7 +194,11 @@ function NoticeRow({ notice }: { notice: NoticeLine }) {
       </Cell>
       <Cell>
         {topic} <span class="faint">{severity}</span>
-        {message !== '' && <span class="under">{message}</span>}
+        {message !== '' && (
+          <span class="under">
+            <Stamped text={message} />
+          </span>
+        )}
       </Cell>
       <Cell>
         {host !== null && <a href={link.host(host)}>{host}</a>}

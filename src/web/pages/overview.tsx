@@ -15,7 +15,7 @@ import { OrderNotice, orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { DeadReceivers, deadAmong } from '../parts/receivers.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Ago, Tag, Time } from '../parts/text.tsx'
+import { Ago, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { faultIsOver } from '../../domain/text/freeze-sentence.ts'
@@ -228,7 +228,7 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
         <div class="notice wait">
           <strong>Frozen: {frozen.reason}</strong>
           <p>
-            {frozen.message}, since <Time at={frozen.since} />.{' '}
+            <Stamped text={frozen.message} />, since <Time at={frozen.since} />.{' '}
             {frozen.thawsAt === null ? (
               'No verdict changes until the freeze ends.'
             ) : (
@@ -242,7 +242,9 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
       {restartLoop !== null && (
         <div class="notice bad">
           <strong>The daemon keeps dying</strong>
-          <p>{restartLoop.message}.</p>
+          <p>
+            <Stamped text={restartLoop.message} />.
+          </p>
         </div>
       )}
       <DeadReceivers receivers={status.receivers} />

@@ -17,7 +17,7 @@ import { PageHead, useTitle } from '../parts/page.tsx'
 import { ReadinessLine } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Problem } from '../parts/states.tsx'
-import { Copy, Tag } from '../parts/text.tsx'
+import { Copy, Stamped, Tag } from '../parts/text.tsx'
 import { LongTable, type Column, type Sorting } from '../parts/long-table.tsx'
 import { link, usePlace } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
@@ -262,7 +262,7 @@ const columns: Column<InstancePlan>[] = [
       <>
         <span class="primary-text">{initialStateText(original)}</span>
         <span class="under" title={original.wantedBecause}>
-          {original.flagged ? 'Nova’s records disagree' : original.wantedBecause}
+          {original.flagged ? 'Nova’s records disagree' : <Stamped text={original.wantedBecause} />}
         </span>
       </>
     ),
@@ -289,7 +289,7 @@ const columns: Column<InstancePlan>[] = [
       const text = [message, ...more].join('. ')
       return (
         <span class="why-text" title={text}>
-          <code>{reason}</code> {text}
+          <code>{reason}</code> <Stamped text={text} />
         </span>
       )
     },

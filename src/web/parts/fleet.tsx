@@ -13,7 +13,7 @@ import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
 import { shortHost } from '../words/short-host.ts'
 import { Icon } from './icons.tsx'
 import { Empty } from './states.tsx'
-import { Tag } from './text.tsx'
+import { Stamped, Tag } from './text.tsx'
 
 /** Above this many healthy hosts in a segment, their tiles carry no names. */
 const namedTiles = 120
@@ -84,7 +84,9 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
                 <Tag tone={verdictTone[host.verdict]} title={verdictKinds[host.verdict]}>
                   {verdictWord({ kind: host.verdict, reason: host.reason })}
                 </Tag>
-                <span class="under">{tileText(host)}</span>
+                <span class="under">
+                  <Stamped text={tileText(host)} />
+                </span>
               </a>
             </li>
           ))}

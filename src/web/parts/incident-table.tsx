@@ -8,7 +8,7 @@ import { byUrgency, outcomeOrder, outcomeTone, standing } from '../../domain/tex
 import { isUnsettled } from '../words/unsettled.ts'
 import { useScreenfulFirst } from './page.tsx'
 import { Share } from './share.tsx'
-import { Ago, Tag, Time } from './text.tsx'
+import { Ago, Stamped, Tag, Time } from './text.tsx'
 
 const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
 
@@ -69,7 +69,7 @@ function Row({ incident, choice }: { incident: IncidentSummary; choice?: Choice 
         {mode === 'observe' && ended === null && <span class="faint"> observe mode</span>}
         {why !== null && (
           <span class="under" title={why}>
-            {why}
+            <Stamped text={why} />
           </span>
         )}
         {signedOff !== undefined && signedOff !== null && <span class="under">signed off by {signedOff.by}</span>}

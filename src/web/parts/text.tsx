@@ -17,11 +17,18 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
+/** Ours end with a Z; Nova's are UTC without one. */
+const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?)/
 
 /** A line of a record: times in it are said as everywhere on the page. */
 export function Stamped({ text }: { text: string }) {
-  return <>{text.split(isoTime).map((part, place) => (isoTime.test(part) ? <Time key={place} at={part} /> : part))}</>
+  return (
+    <>
+      {text
+        .split(isoTime)
+        .map((part, place) => (isoTime.test(part) ? <Time key={place} at={part.replace(/Z?$/, 'Z')} /> : part))}
+    </>
+  )
 }
 
 /** 3 min ago; goes on by itself. */

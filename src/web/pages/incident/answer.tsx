@@ -1,6 +1,7 @@
 /** A question about an incident with its answer, and what was seen of its host. */
 import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
+import { Stamped } from '../../parts/text.tsx'
 
 export function Answer({ question, children }: { question: string; children: ComponentChildren }) {
   return (
@@ -20,7 +21,7 @@ export function Seen({ verdict: { message, evidence } }: { verdict: NonNullable<
   ]
   return (
     <>
-      {message}
+      <Stamped text={message} />
       <span class="under">{said.join(' · ')}</span>
     </>
   )

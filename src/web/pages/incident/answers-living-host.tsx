@@ -2,7 +2,7 @@
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { between } from '../../../domain/text/span.ts'
-import { Tag, Time } from '../../parts/text.tsx'
+import { Stamped, Tag, Time } from '../../parts/text.tsx'
 import { Answer, Seen } from './answer.tsx'
 import { endOf, ends } from './ends.ts'
 import { whyOf } from './words.ts'
@@ -61,18 +61,18 @@ function isBack(review: IncidentReview) {
         </>
       )}
       <span class="under">
-        <code>{code}</code> {message}
+        <code>{code}</code> <Stamped text={message} />
       </span>
     </>
   )
 }
 
 function howItStands({ ended, held, phase }: IncidentReview) {
-  if (ended !== null) return ended.message
+  if (ended !== null) return <Stamped text={ended.message} />
   if (held === null) return incidentPhases[phase].means
   return (
     <>
-      <Tag tone="wait">held</Tag> {held.message}
+      <Tag tone="wait">held</Tag> <Stamped text={held.message} />
     </>
   )
 }

@@ -5,7 +5,7 @@ import type { ProofStrength } from '../../../domain/fencing.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { verdictWord } from '../../../domain/verdict.ts'
 import { Share } from '../../parts/share.tsx'
-import { Ago, Tag, Time } from '../../parts/text.tsx'
+import { Ago, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { useNow } from '../../parts/ticker.ts'
 import { link } from '../../router.ts'
 import { counted, number, onHostText } from '../../words/count.ts'
@@ -86,7 +86,7 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
     return (
       <>
         <Tag tone="bad">it showed life</Tag> after it was proven dead by <strong>{voided.method}</strong> at{' '}
-        <Time at={voided.provenAt} />: {voided.message}
+        <Time at={voided.provenAt} />: <Stamped text={voided.message} />
         <span class="under">
           since <Time at={voided.at} />. Instances evacuated by then stay where they are; the rest wait until the host
           is silent and fenced again
@@ -98,12 +98,12 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
   if (held !== null)
     return (
       <>
-        <Tag tone="wait">not yet</Tag> {held.message}
+        <Tag tone="wait">not yet</Tag> <Stamped text={held.message} />
       </>
     )
   return (
     <>
-      <Tag tone="live">not yet</Tag> {fencing ?? 'fencing has not begun'}
+      <Tag tone="live">not yet</Tag> <Stamped text={fencing ?? 'fencing has not begun'} />
     </>
   )
 }
@@ -111,7 +111,7 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
 function cameBack(review: IncidentReview) {
   const { host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt, watched, onHost } = review
   const total = lines.length
-  if (watched !== null && total === 0) return watched.message
+  if (watched !== null && total === 0) return <Stamped text={watched.message} />
   if (total === 0 && ended !== null)
     return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'The host had no instances'
   if (total === 0)
@@ -167,7 +167,7 @@ function PaceLine({ review }: { review: IncidentReview }) {
 
 function didNot(review: IncidentReview) {
   const { lines, ended, mode, held } = review
-  if (lines.length === 0) return notBegun(held, ended)
+  if (lines.length === 0) return <Stamped text={notBegun(held, ended)} />
   const groups = groupsOf(review).filter(({ end }) => !isFine(end))
   const waiting = ended === null ? underWay(review) : null
   if (groups.length === 0)
@@ -180,7 +180,7 @@ function didNot(review: IncidentReview) {
             <Tag tone={ends[end].tone}>
               {count} {ends[end].word}
             </Tag>{' '}
-            <code>{code}</code> {message}
+            <code>{code}</code> <Stamped text={message} />
           </li>
         ))}
       </ul>
@@ -216,7 +216,7 @@ function hostNow({ host, hostReturn }: IncidentReview) {
   const { state, message, since } = hostReturn
   return (
     <>
-      <Tag tone={state === 'back' ? 'good' : 'wait'}>{state}</Tag> {message}
+      <Tag tone={state === 'back' ? 'good' : 'wait'}>{state}</Tag> <Stamped text={message} />
       {since !== null && (
         <span class="under">
           since <Time at={since} />

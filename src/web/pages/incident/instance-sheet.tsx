@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Fact, Facts } from '../../parts/facts.tsx'
 import { DownFor } from '../../parts/down-for.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
+import { Copy, Data, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { go, link, withQuery } from '../../router.ts'
 import { endOf } from './ends.ts'
 import { EndTag } from './instances.tsx'
@@ -61,7 +61,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
       </p>
       {outcomeMessage !== null && (
         <p>
-          <code>{code}</code> {outcomeMessage}
+          <code>{code}</code> <Stamped text={outcomeMessage} />
           {outcome !== 'open' && outcome !== 'recovered' && <span class="under">{outcomes[outcome]}.</span>}
         </p>
       )}
@@ -75,7 +75,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         <Fact name="Initial state">
           {instance.original}
           <span class="under">
-            {plan.original.wantedBecause}
+            <Stamped text={plan.original.wantedBecause} />
             {instance.flagged && ' · the sources disagreed'}
             {plan.original.locked &&
               ` · locked${plan.original.lockedReason === null ? '' : `: ${plan.original.lockedReason}`}`}
@@ -83,7 +83,9 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         </Fact>
         <Fact name="Decision">
           {instance.decision}, rule {instance.rule}, <code>{instance.reason}</code>
-          <span class="under">{instance.message}</span>
+          <span class="under">
+            <Stamped text={instance.message} />
+          </span>
         </Fact>
         <Fact name="Brought back">
           {plan.recipe === null ? 'not at all' : `by recipe ${plan.recipe}`}
@@ -111,11 +113,13 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
           <ul>
             {instance.debts.map(({ code: debt, message }) => (
               <li key={debt}>
-                <Tag tone="wait">leftover</Tag> <code>{debt}</code> {message}
+                <Tag tone="wait">leftover</Tag> <code>{debt}</code> <Stamped text={message} />
               </li>
             ))}
             {instance.notes.map((note) => (
-              <li key={note}>{note}</li>
+              <li key={note}>
+                <Stamped text={note} />
+              </li>
             ))}
           </ul>
         </>

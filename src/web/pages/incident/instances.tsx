@@ -2,7 +2,7 @@
 import { Icon } from '../../parts/icons.tsx'
 import { useMemo, useState } from 'preact/hooks'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
-import { Copy, Tag } from '../../parts/text.tsx'
+import { Copy, Stamped, Tag } from '../../parts/text.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { usePrinting } from '../../parts/printing.ts'
@@ -209,7 +209,11 @@ function GroupButton({ group, pressed, press }: GroupButtonProps) {
       <span class="what">
         <Tag tone={tone}>{word}</Tag>
         <code>{code}</code>
-        {!isFine(end) && <span class="because">{message}</span>}
+        {!isFine(end) && (
+          <span class="because">
+            <Stamped text={message} />
+          </span>
+        )}
       </span>
     </button>
   )
@@ -285,7 +289,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
         const { code, message } = whyOf(line)
         return (
           <span class="why-text" title={message}>
-            <code>{code}</code> {message}
+            <code>{code}</code> <Stamped text={message} />
           </span>
         )
       },

@@ -1,7 +1,7 @@
 /** Steps with all that is known of them: what was found, what was sent, what came of it, and Nova's request id. */
 import type { StepReview } from '../../../domain/review.ts'
 import { Fact, Facts } from '../../parts/facts.tsx'
-import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
+import { Copy, Data, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { span } from '../../../domain/text/span.ts'
 import type { Tone } from '../../../domain/text/tone.ts'
 
@@ -40,10 +40,12 @@ function Step({ step }: { step: StepReview }) {
       {error !== null && (
         <div class="notice bad">
           <strong>{error.code}</strong>
-          <p>{error.message}</p>
+          <p>
+            <Stamped text={error.message} />
+          </p>
           {error.chain.map((cause) => (
             <p key={cause} class="under">
-              because: {cause}
+              because: <Stamped text={cause} />
             </p>
           ))}
         </div>

@@ -7,7 +7,7 @@ import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, ActDialog, type Act } from '../../parts/act.tsx'
 import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
-import { Command } from '../../parts/text.tsx'
+import { Command, Stamped } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
 import { signOff } from './toolbar.tsx'
@@ -96,7 +96,9 @@ function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
   const rest = instances.length - instancesShown
   return (
     <li>
-      <p>{text}</p>
+      <p>
+        <Stamped text={text} />
+      </p>
       {instances.length > 0 && (
         <p class="under">
           {instances.slice(0, instancesShown).map((id, index) => (
