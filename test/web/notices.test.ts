@@ -139,3 +139,13 @@ describe('Send test', () => {
     expect(await button.getAttribute('aria-disabled')).toBe('true')
   })
 })
+
+it('the timeline of an incident says which notices were given up; all of them only if someone asks', async () => {
+  const dead = { notice: 'n', receiver: 'room', attempts: 3, code: 'REFUSED', message: 'HTTP 400' } as const
+  stage.journal.append([{ kind: 'notice.dead-lettered', incident, host: 'cmp01', data: dead }])
+  await page.goto(`${stage.url}/incidents/${incident}`)
+  const notices = page.locator('.timeline .told', { hasText: 'Notice' })
+  await expect.poll(() => notices.allInnerTexts()).toEqual(['Notice for room given up after 3 tries: HTTP 400'])
+  await page.getByLabel('Show all').check()
+  await expect.poll(() => notices.allInnerTexts()).toContain('Notice told to mail (sendmail took it)')
+})

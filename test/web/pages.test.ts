@@ -135,6 +135,13 @@ describe('the page of an incident answers alone', () => {
     expect(await now('build-paused')).toMatch(/^build-paused\s[^]*\spaused\s+target: stopped\s/)
   })
 
+  it('says a thing once: the sentence that repeats the answers is for paper, and a step is called by its name', async () => {
+    expect(await page.locator('.headline').isVisible()).toBe(false)
+    const told = await textOf(page, '.timeline')
+    expect(told).toContain('hsm evacuate failed (API_REFUSED): ')
+    expect(told).not.toContain('evacuate-running')
+  })
+
   it('plots of heartbeats and probe readings, each with a table that says the same', async () => {
     expect(await page.locator('.plot canvas').count()).toBe(2)
     await page.getByText('As tables').click()
@@ -204,6 +211,7 @@ describe('the page of an incident answers alone', () => {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
     await page.emulateMedia({ media: 'print' })
     expect((await rows()).length).toBe(17)
+    expect(await page.locator('.headline').isVisible()).toBe(true)
     expect(await page.locator('.acts').first().isVisible()).toBe(false)
     await page.emulateMedia({ media: 'screen' })
     await page.evaluate(() => dispatchEvent(new Event('afterprint')))

@@ -36,7 +36,7 @@ it('names what is off once Nova shows it, and one act starts all', async () => {
   await stage.clock.until(() => stage.journal.read({ kinds: ['instances.watched'] }).length > 0, 900_000)
   await stage.passOn()
   await expect.poll(() => textOf(page, '.todo')).toContain('One instance is off since cmp01 went down')
-  expect(await textOf(page, '.headline')).toContain('one instance that ran on it before is off')
+  expect(await textOf(page, '.answers')).toContain('one instance that ran on it before is off')
   expect(await violationsOf(page)).toEqual([])
 
   await page.getByRole('button', { name: 'Start its instances' }).click()
@@ -47,6 +47,6 @@ it('names what is off once Nova shows it, and one act starts all', async () => {
   await dialog.waitFor({ state: 'detached' })
   await stage.clock.until(() => stage.journal.read({ kinds: ['instances.watched'] }).length > 1, 900_000)
   await stage.passOn()
-  await expect.poll(() => textOf(page, '.headline')).toContain('everything that ran on it before runs')
+  await expect.poll(() => textOf(page, '.answers')).toContain('everything that ran on it before runs')
   await expect.poll(() => textOf(page, '.todo')).toContain('Nothing is left to do')
 })

@@ -151,6 +151,11 @@ function cameBack(review: IncidentReview) {
           <span class="under">the last {between(verdict?.at ?? openedAt, back.last)} after the verdict</span>
         </>
       )}
+      {watched !== null && (
+        <span class="under">
+          <Stamped text={watched.message} />
+        </span>
+      )}
       <Share outcomes={outcomes} />
       <PaceLine review={review} />
     </>

@@ -6,7 +6,7 @@ import { standingSentence, type Standing } from '../../../domain/text/standing-s
 import { useEvery } from '../../api/resource.ts'
 import { Section, useLater, useTitle } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import { Copy, Tag } from '../../parts/text.tsx'
+import { Copy, Stamped, Tag } from '../../parts/text.tsx'
 import { link, usePlace } from '../../router.ts'
 import { counted } from '../../words/count.ts'
 import { standing } from '../../../domain/text/tone.ts'
@@ -89,8 +89,8 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
             segment {review.segment} · <Since review={review} />
           </span>
         </div>
-        <p class={review.held === null ? 'headline' : 'headline on-paper'}>
-          {review.lead} {standingSentence(standingOf(review))}
+        <p class="headline on-paper">
+          <Stamped text={`${review.lead} ${standingSentence(standingOf(review))}`} />
         </p>
         <Toolbar review={review} onDone={reload} />
       </header>

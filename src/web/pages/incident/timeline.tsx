@@ -22,7 +22,7 @@ export function Timeline({ review }: { review: IncidentReview }) {
       {short && (
         <label class="toggle">
           <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> Show all:
-          phases, steps of the host, each instance that came back
+          phases, steps of the host, notices, each instance that came back
         </label>
       )}
       <EventList events={shown} began={began} names={names} incident={review.id} />
@@ -72,11 +72,14 @@ export function EventList({ events, began, names, incident }: EventListProps) {
   )
 }
 
+/** Round, recipe, step and try: `0.evacuate-running.evacuate.1`. Which step it was is all that people want of it. */
+const stepKey = /^step (?:\S+\.)?([a-z][^.\s]*)(?:\.\d+)+ /i
+
 const toneWord = { good: 'good', bad: 'trouble', wait: 'waits', plain: null } as const
 
 function Told({ event, names, incident }: { event: ToldEvent; names: ReadonlyMap<string, string>; incident: string }) {
   const { text, instance, tone, actor, requestId, times, lastAt } = event
-  const told = instance === null ? text : text.replace(`${instance}: `, '')
+  const told = (instance === null ? text : text.replace(`${instance}: `, '')).replace(stepKey, '$1 ')
   // It stands behind the words, where it can be copied.
   const words = requestId === null ? told : told.replace(`, ${requestId}`, '')
   return (
@@ -147,8 +150,12 @@ function shortened(events: readonly TimelineEvent[]): ToldEvent[] {
   return told
 }
 
-/** True, and of no use to someone who wants the story: the proof says what the fence step says, the end what each phase says. */
+/**
+ * True, and of no use to someone who wants the story: the proof says what the fence step says, the end what each phase says, and a
+ * notice what stands beside it already. That people were not reached is news.
+ */
 function isMechanics({ kind, tone }: TimelineEvent): boolean {
+  if (kind.startsWith('notice.')) return kind !== 'notice.dead-lettered'
   return kind === 'incident.phase' || (kind.startsWith('step.') && tone !== 'bad')
 }
 
