@@ -51,6 +51,8 @@ const selectors = [
   ['^/hosts/', '.timeline'],
   ['^/plan/', '.long-table, .empty'],
   ['^/segments$', '.facts'],
+  ['^/maintenance$', '#calendar'],
+  ['^/notices$', '#receivers'],
   ['^/journal$', '.entries'],
   ['^/nothing$', 'main h1'],
 ]
@@ -77,6 +79,8 @@ export async function pageLoads({ url, cookie, incident, instance, large, host, 
       ['a host', `/hosts/${host}`],
       ['what if', `/plan/${host}`],
       ['segments', '/segments'],
+      ['maintenance', '/maintenance'],
+      ['notices', '/notices'],
       ['journal', '/journal'],
       ['with nothing on it (what the browser itself takes)', '/nothing', null],
     ]
