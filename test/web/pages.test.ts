@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { NewEntry } from '../../src/domain/entry.ts'
-import { complaintsOf, textOf, violationsOf } from './looks.ts'
+import { complaintsOf, textOf, tooSmallOn, violationsOf } from './looks.ts'
 import { beatMs, mixedInstances, Stage } from './stage.ts'
 
 let stage: Stage
@@ -59,6 +59,17 @@ describe.each(pages)('the page %s', (_name, path, ready, heading) => {
     expect(await violationsOf(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 860 })
     expect(wide).toBeLessThanOrEqual(0)
+  })
+
+  it('has nothing on a telephone that is too small for a finger', async () => {
+    const browser = await page.context().newCDPSession(page)
+    await browser.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate(() => matchMedia('(pointer: coarse)').matches)).toBe(true)
+    const small = await tooSmallOn(page)
+    await browser.send('Emulation.setTouchEmulationEnabled', { enabled: false })
+    await page.setViewportSize({ width: 1280, height: 860 })
+    expect(small).toEqual([])
   })
 })
 
@@ -289,6 +300,15 @@ describe('the journal', () => {
     }
     expect(await page.locator('.entries .seq').last().innerText()).toBe('#1')
   })
+})
+
+it.each([
+  ['/incidents/none', 'All incidents', /Incidents/],
+  ['/hosts/none', 'All hosts', /Hosts/],
+])('a page of nothing says so and leads to all there are: %s', async (path, all, heading) => {
+  await page.goto(stage.url + path)
+  await page.getByRole('alert').getByRole('link', { name: all }).click()
+  await expect.poll(() => textOf(page, 'h1')).toMatch(heading)
 })
 
 it('axe finds what is wrong when something is', async () => {

@@ -45,7 +45,7 @@ export function HostPage({ host }: { host: string }) {
     ),
   )
   return (
-    <Loaded of={detail}>
+    <Loaded of={detail} others={<a href="/hosts">All hosts</a>}>
       {(value) => (
         <>
           <Head host={value} />

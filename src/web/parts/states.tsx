@@ -3,11 +3,23 @@ import type { ComponentChildren } from 'preact'
 import type { ApiFailure } from '../api/client.ts'
 import type { Resource } from '../api/resource.ts'
 
+interface LoadedProps<T> {
+  of: Resource<T>
+  /** Where someone finds what there is, if this is not. */
+  others?: ComponentChildren
+  children: (value: T) => ComponentChildren
+}
+
 /** The value once it is there; before that, and when loading fails, what is the matter. */
-export function Loaded<T>({ of, children }: { of: Resource<T>; children: (value: T) => ComponentChildren }) {
+export function Loaded<T>({ of, others, children }: LoadedProps<T>) {
   if (of.value === null) {
     if (of.failure === null) return <p class="loading">Loading…</p>
-    return <Problem title={of.failure.status === 404 ? 'Not found' : 'Could not be loaded'}>{said(of.failure)}</Problem>
+    if (of.failure.status !== 404) return <Problem title="Could not be loaded">{said(of.failure)}</Problem>
+    return (
+      <Problem title="Not found">
+        {of.failure.message} {others}
+      </Problem>
+    )
   }
   return (
     <>

@@ -37,7 +37,11 @@ export function IncidentPage({ id }: { id: string }) {
     useCallback(() => counting && reload(0), [counting, reload]),
   )
   useTitle(resource.value === null ? `Incident ${id}` : titleOf(resource.value))
-  return <Loaded of={resource}>{(review) => <Shown review={review} reload={() => resource.reload(0)} />}</Loaded>
+  return (
+    <Loaded of={resource} others={<a href="/incidents">All incidents</a>}>
+      {(review) => <Shown review={review} reload={() => resource.reload(0)} />}
+    </Loaded>
+  )
 }
 
 function titleOf(review: IncidentReview): string {
