@@ -30,22 +30,6 @@ export async function violationsOf(page: Page): Promise<string[]> {
   )
 }
 
-/** What can be pressed and is under 24 pixels high or wide (WCAG 2.5.8); links within a sentence are as high as its lines. */
-export function tooSmallOn(page: Page): Promise<string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll('a, button, summary, select, input, textarea')].flatMap((one) => {
-      const pressed = one.closest('label') ?? one
-      const { width, height } = pressed.getBoundingClientRect()
-      const isSeen =
-        one.checkVisibility({ visibilityProperty: true }) && one.closest('.visually-hidden, .skip') === null
-      const sentence =
-        one.tagName === 'A' && getComputedStyle(one).display === 'inline' && one.closest('p, dd, .told, .head-facts')
-      if (!isSeen || sentence || (width >= 24 && height >= 24)) return []
-      return [`${one.tagName} ${one.className} ${one.textContent}: ${Math.round(width)} x ${Math.round(height)}`]
-    }),
-  )
-}
-
 /** The text as someone reads it: one space where there are many. */
 export async function textOf(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).first().innerText()).replace(/\s+/g, ' ')

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { NewEntry } from '../../src/domain/entry.ts'
-import { complaintsOf, textOf, tooSmallOn, violationsOf } from './looks.ts'
+import { complaintsOf, textOf, violationsOf } from './looks.ts'
 import { beatMs, mixedInstances, Stage } from './stage.ts'
+import { tooSmallOn } from './targets.ts'
 
 let stage: Stage
 let page: Page
