@@ -87,7 +87,7 @@ export function reportsDeadProcess({ about, payload }: Pick<Report, 'about' | 'p
   return about === 'PROCESS' && payload['event'] === 'STOPPED' && payload['process_name'] === novaCompute
 }
 
-/** The disk of a guest fails, and QEMU says so to whoever asked it to report. */
+/** The disk of a guest fails, and QEMU was asked to report that. */
 export function tellsOfDisk(payload: Report['payload']): boolean {
   return payload['event'] === 'IO_ERROR' && payload['vir_domain_event'] === 'IO_ERROR_REPORT'
 }

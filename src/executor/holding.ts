@@ -53,7 +53,7 @@ type Held = HoldCode | undefined
 
 export const callHolds: ReadonlySet<Held> = holdsWith('ends-with-a-call')
 
-/** What a trouble with Nova may be said over. Everything else is said again by whoever said it: two would overwrite each other without end. */
+/** What a trouble with Nova may be said over. Other holds are said again by their own code: two would overwrite each other without end. */
 export const mayBeReplaced: ReadonlySet<Held> = new Set<Held>([undefined, 'LATE_LOCK', ...callHolds])
 
 export class Holding {
