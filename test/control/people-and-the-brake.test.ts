@@ -20,6 +20,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
   const monitor = {
     verdicts: () => scene.verdicts,
     frozen: () => null,
+    thawsAt: () => null,
     lastPoll: () => null,
   } as unknown as Monitor
   return createOperations({
