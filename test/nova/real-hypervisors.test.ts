@@ -2,7 +2,7 @@
  * Hosts with a libvirtd and real QEMU guests, on a real Nova: what a crash, a return, and the write lock of a disk that is still open are in a data
  * centre, where the fake driver has only records.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from './daemon-process.ts'
 import { bringBack, lab } from './lab.ts'
 import { RealHost } from './real-host.ts'
@@ -21,6 +21,9 @@ beforeAll(async () => {
   pretending = [...stage.cloud.hosts, stage.cloud.quietHost]
   dying = await RealHost.join('cmp05')
   other = await RealHost.join('cmp06')
+})
+// Each, for what tidies up after a test enables them.
+beforeEach(async () => {
   for (const host of pretending)
     await stage.tenants.steps.put(host, { status: 'disabled', disabled_reason: 'they run no QEMU' })
 })
