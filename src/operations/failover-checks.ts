@@ -1,7 +1,7 @@
 /** Why a write of a failover segment is refused: a name is taken, a host is in another segment, a failure is open. */
 import { LifeboatError } from '../domain/errors.ts'
 import { hostsMeant } from '../domain/host-name.ts'
-import type { Reports, ReportView } from '../domain/report.ts'
+import type { Reports } from '../domain/report.ts'
 import { isEnd } from '../domain/report-words.ts'
 import { isImplicit } from '../domain/segment.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
@@ -10,8 +10,8 @@ import type { Orders } from '../orders/orders.ts'
 
 export interface FailoverChecksParts {
   orders: Orders
-  monitor: Pick<Monitor, 'segments' | 'segment' | 'verdict' | 'verdicts' | 'lastPoll' | 'service'>
-  store: Pick<IncidentStore, 'openOn' | 'openProcessOn'>
+  monitor: Pick<Monitor, 'segments' | 'segment' | 'verdict' | 'verdicts' | 'lastPoll'>
+  store: Pick<IncidentStore, 'openOn'>
   reports: Pick<Reports, 'list'>
 }
 
@@ -37,14 +37,6 @@ export function failoverChecks({ orders, monitor, store, reports }: FailoverChec
     const meant = hostsMeant(name, known).slice(0, 5)
     return meant.length === 0 ? '' : ` Nova lists ${meant.join(' and ')}.`
   }
-  const whyBusy = (host: string, unsettled: readonly ReportView[]): string[] => {
-    if (store.openOn(host) !== undefined) return [`the recovery of ${host}`]
-    // As its notification: once its service is disabled, Lifeboat only waits for nova-compute.
-    if (store.openProcessOn(host) !== undefined && monitor.service(host)?.status !== 'disabled')
-      return [`the failure of nova-compute on ${host}`]
-    const report = unsettled.find((one) => one.host === host)
-    return report === undefined ? [] : [`notification ${report.uuid}`]
-  }
   return {
     mustBeFree: (name) => {
       const isConfigured = isImplicit(name) || monitor.segments().some((segment) => segment.name === name)
@@ -62,9 +54,10 @@ export function failoverChecks({ orders, monitor, store, reports }: FailoverChec
         throw new LifeboatError('CONFLICT', `Host with name ${name} already exists.${where}`)
     },
     mustBeIdle: (hosts, what) => {
-      const unsettled = reports.list().filter(({ status }) => !isEnd(status))
-      const [why] = hosts.flatMap((host) => whyBusy(host, unsettled))
-      if (why === undefined) return
+      const busy = hosts.find((host) => store.openOn(host) !== undefined)
+      const report = reports.list().find(({ host, status }) => hosts.includes(host) && !isEnd(status))
+      if (busy === undefined && report === undefined) return
+      const why = busy === undefined ? `notification ${report?.uuid}` : `the recovery of ${busy}`
       throw new LifeboatError('CONFLICT', `${what} as it is in-use to process notifications: ${why} is not over.`)
     },
   }

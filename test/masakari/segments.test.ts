@@ -182,27 +182,6 @@ describe('a segment', () => {
       expect((await cloud.write('DELETE', `/segments/${segment.uuid}`)).statusCode).toBe(204)
     }),
   )
-
-  it(
-    'is not deleted while Lifeboat cannot disable a nova-compute that it found down itself, and is once it could',
-    played(async (cloud) => {
-      const { simulator, daemon, clock } = cloud.world
-      const segment = await made(cloud)
-      await added(cloud, segment)
-      const allow = simulator.apiFault({ kind: 'refuse', method: 'PUT', path: /os-services/, status: 503 })
-      simulator.isolate('cmp02')
-      await cloud.world.until(() => daemon.store.openProcessOn('cmp02') !== undefined)
-      const refused = await cloud.write('DELETE', `/segments/${segment.uuid}`)
-      expect([faultOf(refused), refused.body]).toEqual([
-        [409, 'conflictingRequest'],
-        expect.stringContaining('the failure of nova-compute on cmp02 is not over'),
-      ])
-      allow()
-      await cloud.world.until(() => simulator.world.host('cmp02').service.status === 'disabled')
-      await clock.advance(10_000)
-      expect((await cloud.write('DELETE', `/segments/${segment.uuid}`)).statusCode).toBe(204)
-    }),
-  )
 })
 
 const broken = { is: false }
