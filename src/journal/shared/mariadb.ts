@@ -33,7 +33,7 @@ export interface MariadbOptions {
   clock: Clock
   statementLimitMs?: number
   connectLimitMs?: number
-  /** Told which nodes are not used, and that a cluster has ended. Default: nobody is told. */
+  /** Called for each node that is not used, and when a cluster has ended. Default: not called. */
   toldOfCluster?: (event: ClusterEvent) => void
 }
 
