@@ -80,25 +80,28 @@ export class Lane {
     }
   }
 
-  /** The connection in use, or one to the first node that lets us in. Throws StoreTrouble that says that nothing was sent. */
+  /**
+   * The connection in use, or one to the first node that lets us in. Throws StoreTrouble that says that nothing was sent: refused when every node
+   * refuses us. A single one may be a server that was set up anew and knows no account, while the others serve.
+   */
   async #connect(signal: AbortSignal): Promise<Connected> {
     const { nodes } = this.#parts
     let trouble = new StoreTrouble('again', 'The statement was not sent in time', { maybeDone: false })
-    for (let failures = 0; ;) {
+    const troubles: StoreTrouble[] = []
+    for (;;) {
       if (this.#closed) throw this.#afterClose()
       if (isAborted(signal)) throw trouble
       const [node, turn] = [nodes.current(), nodes.turn]
       if (this.#connected?.turn === turn) return this.#connected
       // Another lane found that the node of our connection hangs, or that it must not be used.
       this.#hangUp()
-      if (failures === nodes.count) throw trouble
+      if (troubles.length === nodes.count) throw troubles.find(({ kind: is }) => is === 'again') ?? trouble
       try {
         this.#connected = { connection: await this.#connectTo(node, signal), node, turn }
       } catch (thrown) {
         const { kind, message, answered, cause } = troubleOf(thrown, node)
         trouble = new StoreTrouble(kind, message, { maybeDone: false, answered, cause })
-        if (kind === 'refused') throw trouble
-        failures += 1
+        troubles.push(trouble)
         nodes.leave(turn)
       }
     }

@@ -4,7 +4,7 @@
  */
 import { StoreTrouble } from './store.ts'
 
-/** Refused for what the account, the schema or the statement is: no other node answers otherwise. */
+/** Refused for what the account, the schema or the statement is: nodes of one cluster answer alike. */
 const refusals: ReadonlySet<number> = new Set([
   ...[1044, 1045, 1130, 1142, 1143, 1227, 1698], // no access: to the database, at all, from here, to the table, to the column, without a privilege
   ...[1820, 1862, 4151], // the password must be changed, has expired; the account is locked

@@ -1,4 +1,7 @@
-/** Which connections a store's lanes go on with. On a server of this process that says yes to everything; real nodes: test/galera. */
+/**
+ * Which connections a store's lanes go on with. On servers of this process, of which one says yes to everything and the other lets nobody in;
+ * real nodes: test/galera.
+ */
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'mysql2'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -11,6 +14,7 @@ import { systemClock as clock } from '../../../src/system/system-clock.ts'
 interface Peer {
   serverHandshake: (options: object) => void
   writeOk: () => void
+  writeError: (error: { code: number; message: string }) => void
   /** Each answer counts packets from the question on. */
   sequenceId: number
   on: (event: 'query' | 'error', listener: () => void) => void
@@ -21,32 +25,43 @@ interface Listener {
   _server: { address: () => AddressInfo }
 }
 
-const server = createServer((connection) => {
-  const peer = connection as unknown as Peer
-  const saysYes = (): void => {
-    peer.writeOk()
-    peer.sequenceId = 0
-  }
-  peer.on('query', saysYes)
-  peer.on('error', () => undefined)
-  const about = { protocolVersion: 10, serverVersion: 'any', connectionId: 1, statusFlags: 2, characterSet: 8 }
-  // Without TLS.
-  peer.serverHandshake({ ...about, capabilityFlags: 0xf7ff, authCallback: saysYes })
-}) as unknown as Listener
+function serverThat(letsIn: boolean): Listener {
+  return createServer((connection) => {
+    const peer = connection as unknown as Peer
+    const saysYes = (): void => {
+      peer.writeOk()
+      peer.sequenceId = 0
+    }
+    const saysNo = (): void => peer.writeError({ code: 1045, message: 'Access denied' })
+    peer.on('query', saysYes)
+    peer.on('error', () => undefined)
+    const about = { protocolVersion: 10, serverVersion: 'any', connectionId: 1, statusFlags: 2, characterSet: 8 }
+    // Without TLS.
+    peer.serverHandshake({ ...about, capabilityFlags: 0xf7ff, authCallback: letsIn ? saysYes : saysNo })
+  }) as unknown as Listener
+}
 
+const servers = [serverThat(true), serverThat(false)]
 let port: number
+let refusingPort: number
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  port = server._server.address().port
+  for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const ports = servers.map((server) => server._server.address().port)
+  port = ports[0] ?? 0
+  refusingPort = ports[1] ?? 0
 })
-afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())))
+afterAll(() => Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))))
 
 let admitted: number
 let nodes: Nodes
 let lanes: Lane[]
 beforeEach(() => {
   admitted = 0
-  nodes = new Nodes([{ host: '127.0.0.1', port }])
+  twoLanes(port)
+})
+
+function twoLanes(...ports: number[]): void {
+  nodes = new Nodes(ports.map((each) => ({ host: '127.0.0.1', port: each })))
   const parts = {
     ...{ nodes, clock, access: {}, tls: null, settings: [] },
     connectLimitMs: 2_000,
@@ -54,7 +69,7 @@ beforeEach(() => {
   }
   const admit = (): Promise<void> => Promise.resolve(void admitted++)
   lanes = [new Lane({ ...parts, admit }), new Lane({ ...parts, admit })]
-})
+}
 afterEach(() => lanes.forEach((lane) => lane.close()))
 
 const asks = async (lane: Lane | undefined): Promise<unknown> => lane?.run((ask) => ask('DO 0'))
@@ -78,4 +93,18 @@ it('all lanes connect anew, to the same node, once they are told to', async () =
   nodes.connectAnew()
   await Promise.all(lanes.map(asks))
   expect(admitted).toBe(4)
+})
+
+it('a node that refuses the account is passed over while another one lets it in, by every lane', async () => {
+  twoLanes(refusingPort, port)
+  await Promise.all(lanes.map(asks))
+  expect([admitted, nodes.current().port]).toEqual([2, port])
+})
+
+it.each([
+  ['every node refuses it', () => [refusingPort, refusingPort], 'refused'],
+  ['one refuses it and the others are away', () => [refusingPort, 1], 'again'],
+])('a call fails where %s', async (_what, ports, kind) => {
+  twoLanes(...ports())
+  await expect(asks(lanes[0])).rejects.toMatchObject({ kind, maybeDone: false })
 })
