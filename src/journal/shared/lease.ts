@@ -9,7 +9,10 @@ import { StoreTrouble, type SharedStore } from './store.ts'
 const renewEveryMs = 1_000
 /** After a renewal that failed: the lease has seconds left. */
 const renewAgainMs = 200
-/** A permit rests on a success in the store that is younger than this. */
+/**
+ * A permit rests on a success in the store whose answer is younger than this. Shorter: more renewals; longer: what leaves may rest on the word of
+ * a database that has gone meanwhile. How long the answer took counts against the lease alone: where each takes a second, nothing would ever leave.
+ */
 const freshMs = 1_000
 
 export interface LeaseParts {
@@ -35,6 +38,7 @@ export class Lease {
   readonly #parts: LeaseParts
   #until: number
   #renewedAt: number
+  #confirmedAt: number
   #over = false
   #lapsed = false
   #problem = ''
@@ -43,7 +47,7 @@ export class Lease {
 
   constructor(parts: LeaseParts) {
     this.#parts = parts
-    this.#renewedAt = parts.takenAt
+    this.#renewedAt = this.#confirmedAt = parts.takenAt
     this.#until = parts.takenAt + parts.leaseMs
     this.#awaitLapse()
   }
@@ -59,7 +63,12 @@ export class Lease {
   }
 
   isFresh(): boolean {
-    return this.held() && this.#parts.clock.now() - this.#renewedAt < freshMs
+    return this.held() && this.#parts.clock.now() - this.#confirmedAt < freshMs
+  }
+
+  /** The store took an entry just now: no other daemon had begun. The lease is as long as before. */
+  confirmed(): void {
+    this.#confirmedAt = this.#parts.clock.now()
   }
 
   /** Renews again and again until `signal` aborts or the row is another's. */
@@ -99,6 +108,7 @@ export class Lease {
       this.#problem = ''
       this.#renewedAt = sentAt
       this.#until = sentAt + leaseMs
+      this.confirmed()
       if (this.#lapsed && this.held()) {
         this.#lapsed = false
         resumed()

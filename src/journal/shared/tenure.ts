@@ -123,13 +123,11 @@ export class Tenure implements Exit {
   /** As Exit says. */
   async permit(signal?: AbortSignal): Promise<void> {
     const { clock } = this.#parts
-    for (;;) {
-      if (this.#shipper === null || !this.mayAppend) throw notActive(this.view())
-      if (signal?.aborted === true) throw notLeft()
-      await this.#before(this.#shipper.durable(), signal)
-      if (this.#lease?.isFresh() === true) return
-      if (await this.#before(this.#lease?.renew() ?? Promise.resolve(false), signal)) continue
-      await sleep(clock, 100, signal)
+    if (this.#shipper === null || !this.mayAppend) throw notActive(this.view())
+    // What others append from now on, it need not wait for.
+    await this.#before(this.#shipper.durable(), signal)
+    while (this.#lease?.isFresh() !== true) {
+      if (!(await this.#before(this.#lease?.renew() ?? Promise.resolve(false), signal))) await sleep(clock, 100, signal)
     }
   }
 
@@ -399,7 +397,11 @@ export class Tenure implements Exit {
 
   /** Writes the first entry. False: a last append of the predecessor came first, or the row is another's by now. */
   async #write(rows: readonly EntryRow[]): Promise<boolean> {
-    const { store, clock, copy, acknowledged } = this.#parts
+    const { store, clock, copy } = this.#parts
+    const acknowledged = (rows: readonly EntryRow[]): void => {
+      this.#lease?.confirmed()
+      this.#parts.acknowledged(rows)
+    }
     const late = new Promise<'late'>((resolve) => {
       this.#giveUp = new AbortController()
       this.#giveUp.signal.addEventListener('abort', () => resolve('late'), { once: true })
@@ -477,9 +479,11 @@ export class Tenure implements Exit {
 
   /** Waits, but no longer than until the tenure ends or `signal` aborts. */
   async #before<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const cutShort = (): LifeboatError => (this.ended.aborted ? notActive(this.view()) : notLeft())
+    if (this.ended.aborted || signal?.aborted === true) throw cutShort()
     let stop = (): void => undefined
     const cut = new Promise<never>((_resolve, reject) => {
-      stop = () => reject(this.ended.aborted ? notActive(this.view()) : notLeft())
+      stop = () => reject(cutShort())
       this.ended.addEventListener('abort', stop, { once: true })
       signal?.addEventListener('abort', stop, { once: true })
     })

@@ -92,7 +92,7 @@ describe('a lease', () => {
     expect(renewals).toBe(1)
   })
 
-  it('is fresh for a second from the sending of its last renewal', async () => {
+  it('is fresh for a second after its last renewal', async () => {
     const taken = lease()
     await clock.advance(999)
     expect(taken.isFresh()).toBe(true)
@@ -100,6 +100,17 @@ describe('a lease', () => {
     expect(taken.isFresh()).toBe(false)
     await clock.run(taken.renew())
     expect(taken.isFresh()).toBe(true)
+  })
+
+  it('is fresh after a renewal whose answer took more than a second, and after an entry that the store took', async () => {
+    const taken = lease()
+    answer = () => after(1_200, true)
+    await clock.run(taken.renew())
+    expect(taken.isFresh()).toBe(true)
+    await clock.advance(1_000)
+    expect(taken.isFresh()).toBe(false)
+    taken.confirmed()
+    expect([taken.isFresh(), taken.leftMs()]).toEqual([true, leaseMs - 2_200])
   })
 
   it('is not fresh once it has ended, however young its renewal is', () => {
