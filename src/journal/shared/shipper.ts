@@ -106,7 +106,8 @@ export class Shipper {
     while (this.#staged.length > 0 && !this.#parts.signal.aborted) {
       const batch = this.#nextBatch()
       const written = await this.#write(batch)
-      if (written === 0) break
+      // The tenure may have ended meanwhile: what was written then comes to the copy with all that others wrote.
+      if (written === 0 || this.#parts.signal.aborted) break
       const rows = this.#staged.splice(0, written).map(({ row }) => row)
       const last = rows.at(-1)
       if (last !== undefined) this.#head = { seq: last.seq, hash: last.hash }

@@ -200,6 +200,18 @@ describe('whoever waits', () => {
     expect(sent).toHaveLength(1)
   })
 
+  it('hears nothing of an entry whose answer comes after that: the copy gets it with what others wrote', async () => {
+    let answer = (): void => undefined
+    answers = [() => new Promise((resolve) => (answer = () => resolve('inserted')))]
+    const one = shipper()
+    add(one, 1)
+    await clock.advance(0)
+    ending.abort()
+    answer()
+    await clock.advance(1_000)
+    expect(acknowledged).toEqual([])
+  })
+
   it('hears nothing of entries that are added after the process stopped', async () => {
     const one = shipper()
     ending.abort()
