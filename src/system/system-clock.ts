@@ -19,8 +19,14 @@ export function countingSuspend(monotonic: () => number, uptimeMs: () => number)
   let sleptMs = 0
   let aheadMs = uptimeMs() - monotonic()
   return () => {
-    const now = monotonic()
-    const jumpedMs = uptimeMs() - now - aheadMs
+    let now = monotonic()
+    let upMs = uptimeMs()
+    // Stopped between the two readings (SIGSTOP), which is no suspend: they are taken again.
+    for (let again = monotonic(); again - now > suspendedMs; again = monotonic()) {
+      now = again
+      upMs = uptimeMs()
+    }
+    const jumpedMs = upMs - now - aheadMs
     if (jumpedMs > suspendedMs) sleptMs += jumpedMs
     // Backwards: a container's uptime that begins again. Nothing is known of the time, and it goes on.
     if (Math.abs(jumpedMs) > suspendedMs) aheadMs += jumpedMs

@@ -37,6 +37,23 @@ describe('monotonic time', () => {
     expect([now() - from, now() - from]).toEqual([606_000, 606_000])
   })
 
+  it('takes a process that stood still between its two readings for no suspend', () => {
+    const at = { runMs: 1_000, upMs: 90_000 }
+    let stopsForMs = 0
+    const now = countingSuspend(
+      () => at.runMs,
+      () => {
+        at.runMs += stopsForMs
+        at.upMs += stopsForMs
+        stopsForMs = 0
+        return at.upMs
+      },
+    )
+    const from = now()
+    stopsForMs = 10_000
+    expect([now() - from, now() - from]).toEqual([10_000, 10_000])
+  })
+
   it('never goes back, also where the uptime begins again', () => {
     const { at, now, passes } = machine()
     const from = now()
