@@ -29,7 +29,7 @@ import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 import { inUse, joinShared, JoinedExit, sharedStore, tellPutAside } from './shared-journal.ts'
-import { activity, confirmed, deposed, goodPollAgeMs, standBy, standing } from './standby.ts'
+import { activity, confirmed, deposed, goodPollAgeMs, onlyActive, standBy, standing } from './standby.ts'
 import { Teardown } from './teardown.ts'
 import { listenAsMasakari } from '../masakari/api/listener.ts'
 import { loadWorkflows } from '../preflight/workflow-files.ts'
@@ -189,6 +189,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
         reports: inUse(() => daemon.reports),
         failover: inUse(() => daemon.failover),
         people: source.people,
+        mayWrite: shared === null ? undefined : () => onlyActive(shared.tenure),
       }
       const masakari = await listenAsMasakari(parts, {
         ...config.masakariApi,

@@ -4,7 +4,7 @@ import { deadline, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Tenure } from '../journal/shared/tenure.ts'
-import { actsElsewhere, type KnownDaemon, type TenureView } from '../domain/tenure.ts'
+import { actsElsewhere, notActive, type KnownDaemon, type TenureView } from '../domain/tenure.ts'
 import type { Standing } from '../telemetry/telemetry.ts'
 import type { Daemon } from './daemon.ts'
 import { deposedExitCode } from './shared-journal.ts'
@@ -47,6 +47,11 @@ export async function confirmed(tenure: Pick<Tenure, 'recorded'>, clock: Clock):
   } finally {
     limit.release()
   }
+}
+
+/** Throws NOT_ACTIVE, with the way to the daemon that is active. */
+export function onlyActive(tenure: Pick<Tenure, 'held' | 'view'>): void {
+  if (!tenure.held()) throw notActive(tenure.view())
 }
 
 /** What a proxy asks: 200 only where the daemon is active. */

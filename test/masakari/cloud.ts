@@ -1,7 +1,7 @@
 /** A client of Masakari's API as Lifeboat speaks it, over a daemon on a simulated cloud. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Clock } from '../../src/domain/clock.ts'
-import type { MasakariRules } from '../../src/masakari/api/parts.ts'
+import type { MasakariParts, MasakariRules } from '../../src/masakari/api/parts.ts'
 import { masakariServer } from '../../src/masakari/api/server.ts'
 import { People, person } from '../api/people.ts'
 import { SmallWorld, type SmallWorldOptions } from '../daemon/small-world.ts'
@@ -26,7 +26,7 @@ export class Cloud {
     publicUrl: string | null = null,
     clock: Clock = world.clock,
     uuids: MasakariRules['uuids'] = { segments: new Map(), hosts: new Map() },
-    recorded?: () => Promise<void>,
+    shared: Pick<MasakariParts, 'recorded' | 'mayWrite'> = {},
   ): Promise<Cloud> {
     const people = knownPeople()
     const { operations, review, reports, failover } = world.daemon
@@ -45,7 +45,7 @@ export class Cloud {
       people,
       clock,
       observer: world.telemetry.observer,
-      recorded,
+      ...shared,
     }
     const server = await masakariServer(parts, { rules, publicUrl })
     return new Cloud(world, people, server)

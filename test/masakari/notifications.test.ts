@@ -189,7 +189,7 @@ describe('a notification', () => {
         const recorded = async (): Promise<void> => {
           if (!durable) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed in time')
         }
-        const cloud = await Cloud.over(world, null, world.clock, undefined, recorded)
+        const cloud = await Cloud.over(world, null, world.clock, undefined, { recorded })
         const answers = [await cloud.report(report), await cloud.report(report)]
         expect(answers.map(faultOf)).toEqual([
           [503, 'serviceUnavailable'],
@@ -198,6 +198,23 @@ describe('a notification', () => {
         durable = true
         expect((await cloud.report(report)).statusCode).toBe(409)
       })(),
+  )
+
+  it(
+    'is answered 503 by a daemon that is not active, repeated or ignored or not, and neither kept nor dealt with there',
+    played(async (active) => {
+      await active.report({ type: 'VM', payload: qemuDied })
+      const { world } = active
+      const mayWrite = (): void => {
+        throw new LifeboatError('NOT_ACTIVE', 'ctl2 is active')
+      }
+      const standby = await Cloud.over(world, null, world.clock, undefined, { mayWrite })
+      const known = (await standby.ask('/v1/notifications')).json<{ notifications: object[] }>()
+      const ended = { ...qemuDied, vir_domain_event: 'STOPPED_SHUTDOWN' }
+      for (const payload of [qemuDied, ended])
+        expect(faultOf(await standby.report({ type: 'VM', payload }))).toEqual([503, 'serviceUnavailable'])
+      expect((await standby.ask('/v1/notifications')).json()).toEqual(known)
+    }),
   )
 
   it(

@@ -32,6 +32,8 @@ export interface MasakariParts {
   observer: Observer
   /** Resolves once what a request has put on record is durable. Default: at once. */
   recorded?: (() => Promise<void>) | undefined
+  /** Throws NOT_ACTIVE where another daemon must be asked. Default: this one may take what is written. */
+  mayWrite?: (() => void) | undefined
 }
 
 export interface MasakariOptions {

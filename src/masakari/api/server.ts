@@ -69,6 +69,8 @@ export async function masakariServer(
         request.microversion = microversionOf([header].flat()[0])
         void reply.header('openstack-api-version', `instance-ha ${request.microversion}`)
         refuseForeignProject(request, request.holder)
+        // What a standby knows is a moment old: a report that it refused as repeated, or took and forgot, would be lost to the active daemon.
+        if (request.method !== 'GET' && request.method !== 'HEAD') parts.mayWrite?.()
         // A list's address with a slash behind it: of an object without a name.
         if (Object.values(request.params as object).includes('')) return reply.code(404).send(noSuchRoute)
         return undefined
