@@ -133,9 +133,12 @@ export function buildBeside(config: Config, context: AdapterContext): Omit<Adapt
     probes,
     segmentOf: segmentOf(config),
     receivers: new Map(
-      [...buildReceivers(config, { clock, wire: simulated?.receivers, run: simulated?.sendmail })].map(
-        ([name, deliver]) => [name, deliveryThrough(exit, deliver)],
-      ),
+      [
+        ...buildReceivers(config, {
+          ...{ clock, wire: simulated?.receivers, run: simulated?.sendmail },
+          mayLeave: () => exit.held(),
+        }),
+      ].map(([name, deliver]) => [name, deliveryThrough(exit, deliver)]),
     ),
   }
 }

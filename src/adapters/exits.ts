@@ -10,20 +10,10 @@ import type { Deliver, Ended, Renewal } from '../notices/index.ts'
 /** The same method, whose orders leave while this daemon acts, and are cut off when it may not any more. */
 export function fencingThrough(exit: Exit, method: FencingMethod): FencingMethod {
   if (exit === openExit) return method
-  const within = async <T>(signal: AbortSignal | undefined, work: (cut: AbortSignal) => Promise<T>): Promise<T> => {
-    await exit.permit(signal)
-    const lapse = new AbortController()
-    const over = exit.onLapse(() => lapse.abort())
-    try {
-      return await work(signal === undefined ? lapse.signal : AbortSignal.any([signal, lapse.signal]))
-    } finally {
-      over()
-    }
-  }
   return {
     ...method,
     off: (host, signal, mayAct) =>
-      within(signal, (cut) =>
+      permitted(exit, signal, (cut) =>
         method.off(host, cut, () => {
           mayAct?.()
           if (!exit.held())
@@ -31,7 +21,7 @@ export function fencingThrough(exit: Exit, method: FencingMethod): FencingMethod
         }),
       ),
     ...(method.renew !== undefined && {
-      renew: (host, signal) => within(signal, async (cut) => (await method.renew?.(host, cut)) ?? []),
+      renew: (host, signal) => permitted(exit, signal, async (cut) => (await method.renew?.(host, cut)) ?? []),
     }),
   }
 }
@@ -39,17 +29,32 @@ export function fencingThrough(exit: Exit, method: FencingMethod): FencingMethod
 /** The same receiver; a notice that must not leave now is tried again later, here or by the daemon that acts then. */
 export function deliveryThrough(exit: Exit, deliver: Deliver): Deliver {
   if (exit === openExit) return deliver
-  const permitted = async (signal: AbortSignal, send: () => Promise<Ended>): Promise<Ended> => {
+  const whileActive = async (signal: AbortSignal, send: (cut: AbortSignal) => Promise<Ended>): Promise<Ended> => {
     try {
-      await exit.permit(signal)
+      return await permitted(exit, signal, send)
     } catch (thrown) {
       return { ok: false, problem: ensureError(thrown).message, final: false }
     }
-    return send()
   }
-  const through: Deliver = (attempt) => permitted(attempt.signal, () => deliver(attempt))
+  const through: Deliver = (attempt) => whileActive(attempt.signal, (cut) => deliver({ ...attempt, signal: cut }))
   const { renewal } = deliver
   if (renewal === undefined) return through
-  const send: Renewal['send'] = (standing, signal) => permitted(signal, () => renewal.send(standing, signal))
+  const send: Renewal['send'] = (standing, signal) => whileActive(signal, (cut) => renewal.send(standing, cut))
   return Object.assign(through, { renewal: { ...renewal, send } })
+}
+
+/** Waits for the permit; `work` is cut off when this daemon may not act any more. */
+async function permitted<T>(
+  exit: Exit,
+  signal: AbortSignal | undefined,
+  work: (cut: AbortSignal) => Promise<T>,
+): Promise<T> {
+  await exit.permit(signal)
+  const lapse = new AbortController()
+  const over = exit.onLapse(() => lapse.abort())
+  try {
+    return await work(signal === undefined ? lapse.signal : AbortSignal.any([signal, lapse.signal]))
+  } finally {
+    over()
+  }
 }

@@ -1,8 +1,13 @@
 /** Receivers of notices, from the configuration: who wants to hear of what, and what delivers it. Nothing is sent by building. */
 import type { Clock } from '../domain/clock.ts'
 import type { NoticeTest, NoticeTestResult } from '../domain/notice.ts'
-import type { Wire } from '../domain/wire.ts'
-import { receiver, sendTest as send, type Deliver, type NoticeRules, type RunSendmail } from '../notices/index.ts'
+import {
+  receiver,
+  sendTest as send,
+  type Deliver,
+  type NoticeRules,
+  type ReceiverSurroundings,
+} from '../notices/index.ts'
 import type { Config } from '../config/index.ts'
 
 export function noticeRules({ notices }: Config): NoticeRules {
@@ -13,7 +18,7 @@ export function noticeRules({ notices }: Config): NoticeRules {
 /** Throws CONFIG_INVALID when a file of certificates or keys cannot be used. */
 export function buildReceivers(
   config: Config,
-  around: { clock: Clock; wire?: Wire | undefined; run?: RunSendmail | undefined },
+  around: Omit<ReceiverSurroundings, 'cloud' | 'link'>,
 ): Map<string, Deliver> {
   const { link, receivers } = config.notices
   const setting = { ...around, cloud: config.cloud, link }

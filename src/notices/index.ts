@@ -2,7 +2,7 @@
 export { type Deliver, type Ended, type Renewal } from './delivery.ts'
 export { NoticeService } from './notice-service.ts'
 export { reach } from './reach.ts'
-export { receiver, type ReceiverSettings } from './receiver.ts'
+export { receiver, type ReceiverSettings, type ReceiverSurroundings } from './receiver.ts'
 export { type NoticeRules } from './rules.ts'
 export { type RunSendmail } from './sendmail.ts'
 export { sendTest } from './send-test.ts'

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
+import { watchedTransport } from '../system/connections.ts'
 import type { Ended } from './delivery.ts'
 import { certificateRefusal, tlsOptions, type TlsSettings } from './tls.ts'
 import { span } from '../domain/text/span.ts'
@@ -33,17 +34,32 @@ export interface Post {
   (body: string, headers: Record<string, string>, signal: AbortSignal): Promise<Ended>
 }
 
+export interface PostParts {
+  clock: Clock
+  /** Instead of a socket. */
+  wire?: Wire | undefined
+  /** Asked as the bytes leave: connecting takes its time. False: the connection is cut. Default: they may. */
+  mayLeave?: (() => boolean) | undefined
+}
+
 /** Throws CONFIG_INVALID when a file of certificates or keys cannot be used. */
-export function poster(target: Target, { clock, wire }: { clock: Clock; wire?: Wire | undefined }): Post {
+export function poster(target: Target, { clock, wire, mayLeave = () => true }: PostParts): Post {
   const { url, limitMs } = target
   const httpAgent = new HttpAgent({ keepAlive: true, maxFreeSockets: idleConnections })
   const httpsAgent = url.startsWith('https:') ? secureAgent(target) : undefined
   return async (body, headers, signal) => {
     const limit = deadline(clock, limitMs, signal)
+    const leave = { refused: false }
+    const transport = watchedTransport((socket) => {
+      leave.refused = !mayLeave()
+      if (leave.refused) socket.destroy()
+    })
     try {
       const { status, data } = await axios.post<unknown>(url, body, {
         headers: { 'content-type': 'application/json', 'user-agent': 'lifeboat', ...headers },
-        ...(wire === undefined ? { httpAgent, ...(httpsAgent && { httpsAgent }) } : { adapter: wire as AxiosAdapter }),
+        ...(wire === undefined
+          ? { transport, httpAgent, ...(httpsAgent && { httpsAgent }) }
+          : { adapter: wire as AxiosAdapter }),
         signal: limit.signal,
         // A redirect or a proxy would carry the notice, and its signature, elsewhere.
         maxRedirects: 0,
@@ -60,6 +76,7 @@ export function poster(target: Target, { clock, wire }: { clock: Clock; wire?: W
       return ended(status, headers['authorization'] !== undefined)
     } catch (thrown) {
       limit.release()
+      if (leave.refused) return { ok: false, problem: 'this daemon may not act any more', final: false }
       return { ok: false, problem: whyNot(thrown, limit.expired(), limitMs), final: false }
     }
   }

@@ -38,21 +38,23 @@ export interface ReceiverSurroundings {
   /** For receivers in this process. Default: sockets, child processes. */
   wire?: Wire | undefined
   run?: RunSendmail | undefined
+  /** As `poster` takes it. */
+  mayLeave?: (() => boolean) | undefined
 }
 
 /** Throws CONFIG_INVALID when a file of its certificates or keys cannot be used. */
 export function receiver(name: string, settings: ReceiverSettings, around: ReceiverSurroundings): Deliver {
-  const { clock, cloud, link, wire, run } = around
+  const { cloud, link, clock, run } = around
   const { texts, showHosts } = settings
   const setting = { cloud, link, showHosts }
   switch (settings.kind) {
     case 'webhook':
-      return webhook({ post: poster(settings, { clock, wire }), clock, secret: settings.secret, texts, setting })
+      return webhook({ post: poster(settings, around), clock, secret: settings.secret, texts, setting })
     case 'chat':
-      return chat({ post: poster(settings, { clock, wire }), texts, setting })
+      return chat({ post: poster(settings, around), texts, setting })
     case 'alertmanager': {
       const { least, login, resolveTimeoutMs } = settings
-      const post = poster({ ...settings, url: alertsAddress(settings.url) }, { clock, wire })
+      const post = poster({ ...settings, url: alertsAddress(settings.url) }, around)
       return alertmanager({ post, login, clock, texts, setting, least, resolveTimeoutMs })
     }
     case 'email': {

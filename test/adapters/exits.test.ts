@@ -90,6 +90,18 @@ describe('a receiver of a daemon that shares its journal', () => {
     expect([sent, through.renewal?.everyMs]).toEqual([['notice', 'renewal'], 60_000])
   })
 
+  it('is cut off when the lease runs out in the middle of it', async () => {
+    const gate = new Gate()
+    const waiting: Deliver = ({ signal: cut }) =>
+      new Promise((resolve) =>
+        cut.addEventListener('abort', () => resolve({ ok: false, problem: 'cut', final: false })),
+      )
+    const sent = deliveryThrough(gate, waiting)(attempt)
+    await Promise.resolve()
+    gate.lapse()
+    expect(await sent).toMatchObject({ problem: 'cut' })
+  })
+
   it('gets neither from one that is not active, and the notice is tried again', async () => {
     const gate = new Gate()
     gate.open = false
