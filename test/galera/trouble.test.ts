@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { SharedRow, SharedStore } from '../../src/journal/shared/store.ts'
 import type { MariadbOptions } from '../../src/journal/shared/mariadb.ts'
 import { row, start } from '../journal/shared/store-contract.ts'
+import { account } from './cluster.ts'
 import { Stage } from './stage.ts'
 
 const stage = new Stage()
@@ -183,6 +184,16 @@ describe('a node that replicates nothing', () => {
     await expect(stage.storeOf(1).insert(start, [row(1, 'a')])).rejects.toMatchObject(refused)
     expect(await entriesOnEach()).toEqual([0, 0, 0])
   })
+})
+
+it('a node alone that refuses the account, as one that was set up anew, is passed over', async () => {
+  const change = (how: 'LOCK' | 'UNLOCK'): Promise<unknown> =>
+    cluster.sql(1, 'SET SESSION wsrep_on = OFF', `ALTER USER '${account.user}'@'%' ACCOUNT ${how}`)
+  await change('LOCK')
+  onTestFinished(async () => void (await change('UNLOCK')))
+  const store = stage.store(1)
+  expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
+  await expect.poll(entriesOnEach).toEqual([1, 1, 1])
 })
 
 describe('a node that was stopped in order and begun by itself, under the name of the cluster', () => {
