@@ -108,14 +108,17 @@ describe('a guest whose QEMU is killed', () => {
       data: { payload: { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: id.killed } },
     })
     const reportedAt = Date.parse(reported?.at ?? '')
-    console.log(
-      `instance failure: ${JSON.stringify({ reportedAfterMs: reportedAt - killedAt, runsAfterReportMs: ranAt - reportedAt })}`,
-    )
     // The request that has it run again.
     const issued = stage.daemon
       .entries()
       .flatMap((entry) => (entry.kind === 'step.issued' && entry.instance === id.killed ? [entry] : []))
     expect(issued).toMatchObject([{ data: { requestId: expect.stringMatching(/^req-/) as string } }])
+    const [reportedMs, askedMs, ranMs] = [
+      reportedAt - killedAt,
+      Date.parse(issued[0]?.at ?? '') - reportedAt,
+      ranAt - reportedAt,
+    ]
+    console.log(`instance failure: ${JSON.stringify({ reportedMs, askedMs, ranMs })}, the last two from the report on`)
     await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
     await until('its report is settled', 60_000, () =>
       Promise.resolve(
