@@ -25,3 +25,26 @@ it.each(['AUTO: Connection to libvirt lost: 1', 'AUTO: new memory', 'disk is bei
       expect(world.writes()).toHaveLength(before)
     })(),
 )
+
+it.each([0, 1_200, 2_500, 3_700, 4_900])(
+  'a nova-compute that is reported %i ms after a poll is disabled within five seconds, with our reason, and no instance is touched',
+  (afterPollMs) =>
+    SmallWorld.run({}, async (world) => {
+      const { simulator, clock, journal, daemon } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web' })
+      simulator.isolate('cmp01')
+      await clock.advance(afterPollMs)
+      const payload = { event: 'STOPPED', process_name: 'nova-compute' }
+      const generatedAt = new Date(clock.wall()).toISOString()
+      daemon.reports.receive({ about: 'PROCESS', host: 'cmp01', payload, by: 'monitor', via: null, generatedAt })
+      await clock.advance(5_000)
+      expect(simulator.world.host('cmp01').service).toMatchObject({
+        ...{ status: 'disabled', forcedDown: false },
+        disabledReason: expect.stringContaining('its nova-compute is down') as unknown,
+      })
+      expect(world.writes()).toHaveLength(1)
+      expect(simulator.truth().running[uuid]).toEqual(['cmp01'])
+      const opened = journal.read({ kinds: ['incident.opened', 'process.failed', 'instance.failed'] })
+      expect(opened.map(({ kind }) => kind)).toEqual(['process.failed'])
+    })(),
+)
