@@ -1,6 +1,7 @@
 /** Failures of nova-compute in the running daemon: whose word about its service counts. How single ones end is told by the scenarios. */
 import { expect, it } from 'vitest'
 import { defaultReturnRules } from '../../src/domain/host-return.ts'
+import { defaultMonitorSettings } from '../../src/monitor/settings.ts'
 import { People } from '../../src/rehearsal/people.ts'
 import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
@@ -26,14 +27,18 @@ it.each(['AUTO: Connection to libvirt lost: 1', 'AUTO: new memory', 'disk is bei
     })(),
 )
 
-it.each([0, 1_200, 2_500, 3_700, 4_900])(
+/** Polled so rarely that only a look at once is in time. */
+const monitorSettings = { ...defaultMonitorSettings, pollIntervalMs: 20_000 }
+
+it.each([0, 6_000, 12_000, 18_000])(
   'a nova-compute that is reported %i ms after a poll is disabled within five seconds, with our reason, and no instance is touched',
   (afterPollMs) =>
-    SmallWorld.run({}, async (world) => {
+    SmallWorld.run({ parts: { monitorSettings } }, async (world) => {
       const { simulator, clock, journal, daemon } = world
       const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web' })
-      simulator.isolate('cmp01')
       await clock.advance(afterPollMs)
+      simulator.isolate('cmp01')
+      await clock.advance(1_000)
       const payload = { event: 'STOPPED', process_name: 'nova-compute' }
       const generatedAt = new Date(clock.wall()).toISOString()
       daemon.reports.receive({ about: 'PROCESS', host: 'cmp01', payload, by: 'monitor', via: null, generatedAt })
