@@ -1,17 +1,17 @@
-/** docs/laws.md against the source that cites it. */
+/** The documents whose sentences are held by tests, docs/laws.md first, against the source that cites them and the tests that they cite. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { root, textOf } from './files.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const page = readFileSync(join(root, 'docs/laws.md'), 'utf8')
-const sections = new Map(
-  page
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => [section.slice(0, section.indexOf(':')), section] as const),
-)
+/** By what stands before the colon of their heading. */
+function sectionsOf(page: string): Map<string, string> {
+  const sections = textOf(page).split(/^## /m).slice(1)
+  return new Map(sections.map((section) => [section.slice(0, section.indexOf(':')), section]))
+}
+
+const laws = sectionsOf('docs/laws.md')
+const promises = sectionsOf('docs/development/masakari-acceptance.md')
 
 /** `law L3`, `laws L2, L3` and `(L5, L9)`. */
 const citation = /(?:laws? |\()(L\d+(?:(?:, | and )L\d+)*)/g
@@ -26,19 +26,50 @@ function cited(folder: string): Map<string, string> {
   return found
 }
 
+/** The files and folders that a section names, and what it says in quotes of its tests: a title, each of the file before it. */
+function citationsOf(section: string): { paths: string[]; titles: { path: string; title: string }[] } {
+  const paths = [...section.matchAll(/`((?:src|test|bench)\/[\w./-]+)`/g)].map(([, path]) => path ?? '')
+  const titles: { path: string; title: string }[] = []
+  let last = ''
+  const [, tests = ''] = section.split('*Tests.*')
+  for (const [, path, title] of tests.matchAll(/`([^`]+)`|"([^"]+)"/g))
+    if (path !== undefined) last = path
+    else titles.push({ path: last, title: (title ?? '').replace(/\s+/g, ' ') })
+  return { paths, titles }
+}
+
+function expectToExist({ paths, titles }: ReturnType<typeof citationsOf>): void {
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  const isThere = (path: string, title: string): boolean =>
+    ["'", '"'].some((quote) => textOf(path).includes(quote + title + quote))
+  expect(titles.filter(({ path, title }) => !isThere(path, title))).toEqual([])
+}
+
 describe('docs/laws.md', () => {
   it('has every law that the source cites, and none that nothing cites', () => {
     const citations = new Map(
       ['src', 'test', 'docs', 'bench', 'recovery-workflows'].flatMap((folder) => [...cited(folder)]),
     )
-    expect([...citations.keys()].toSorted()).toEqual([...sections.keys()].toSorted())
+    expect([...citations.keys()].toSorted()).toEqual([...laws.keys()].toSorted())
   })
 
-  it.each([...sections])('%s says why and where, and names tests that exist', (_number, section) => {
+  it.each([...laws])('%s says why and where, and names tests that exist', (_number, section) => {
     expect(section).toMatch(/^\*Why\.\* \S/m)
     expect(section).toMatch(/^\*Where\.\* \S/m)
-    const paths = [...section.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path]) => path ?? '')
-    for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true)
-    expect(paths.filter((path) => path.endsWith('.test.ts'))).not.toEqual([])
+    const citations = citationsOf(section)
+    expectToExist(citations)
+    expect(citations.paths.filter((path) => path.endsWith('.test.ts'))).not.toEqual([])
+  })
+})
+
+describe('docs/development/masakari-acceptance.md', () => {
+  it('counts its promises', () => {
+    expect([...promises.keys()]).toEqual(Array.from({ length: 25 }, (_, n) => String(n + 1)))
+  })
+
+  it.each([...promises])('promise %s names tests, titles and scenarios that exist', (_number, section) => {
+    const citations = citationsOf(section)
+    expectToExist(citations)
+    expect(citations.paths).not.toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Lifeboat against Masakari, request by request: the same status, fault, fields and number of rows, but for the differences that are named
+ * Lifeboat against Masakari, request by request: the same status, fault, fields, rows and headers, but for the differences that are named
  * in differential/intended.ts and explained in docs/masakari-api.md. The record is Masakari's own (test/nova/masakari-answers.test.ts).
  */
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 import { files, textOf } from '../documents/files.ts'
 import { Cloud, project } from './cloud.ts'
-import { intended, unrecorded } from './differential/intended.ts'
+import { headHere, intended, unrecorded } from './differential/intended.ts'
 import { played, type Answered, type Sent } from './differential/play.ts'
 
 const record = JSON.parse(readFileSync(new URL('differential/answers.json', import.meta.url), 'utf8')) as Record<
@@ -36,7 +36,8 @@ async function ofLifeboat(): Promise<Record<string, Answered>> {
       }
       const payload = content === undefined ? {} : { payload: content }
       const answer = await cloud.ask(path, { method, headers, as: tokens[as], ...payload })
-      return { status: answer.statusCode, body: answer.body === '' ? null : answer.json<unknown>() }
+      const header = (name: string): string | undefined => answer.headers[name]?.toString()
+      return { status: answer.statusCode, body: answer.body === '' ? null : answer.json<unknown>(), header }
     }
     found = await played(send, project)
   })()
@@ -49,12 +50,16 @@ function since20(answer: Answered): Answered {
   return { ...answer, fields: [...answer.fields, 'failover_segment_uuid', 'message'].toSorted() }
 }
 
+function here(answer: Answered): Answered {
+  return { ...since20(answer), head: headHere(answer) }
+}
+
 describe('each answer', () => {
   it('is that of Masakari, but for those that differ on purpose', () => {
     const names = Object.keys(record).filter((name) => !(name in intended))
     expect(names.length).toBeGreaterThan(250)
     const of = (all: Record<string, Answered>): Record<string, Answered | undefined> =>
-      Object.fromEntries(names.map((name) => [name, all[name] && since20(all[name])]))
+      Object.fromEntries(names.map((name) => [name, all[name] && here(all[name])]))
     expect(Object.fromEntries(names.map((name) => [name, answers[name]]))).toEqual(of(record))
   })
 

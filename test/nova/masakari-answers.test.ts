@@ -48,12 +48,18 @@ it('the record is what Masakari answers', async () => {
       },
     })
     const text = await answer.text()
-    return { status: answer.status, body: jsonOf(text) }
+    return { status: answer.status, body: jsonOf(text), header: (name: string) => answer.headers.get(name) }
   }
   const answers = await played(send, admin.project)
-  if (process.env['RECORD_MASAKARI'] === '1') writeFileSync(record, `${JSON.stringify(answers, null, 1)}\n`)
+  if (process.env['RECORD_MASAKARI'] === '1') writeFileSync(record, rowsOf(answers))
   expect(answers).toEqual(JSON.parse(readFileSync(record, 'utf8')) as Record<string, Answered>)
 })
+
+/** One answer a row, so that a diff shows it whole. */
+function rowsOf(answers: Record<string, Answered>): string {
+  const rows = Object.entries(answers).map(([name, answer]) => `  ${JSON.stringify(name)}: ${JSON.stringify(answer)}`)
+  return `{\n${rows.join(',\n')}\n}\n`
+}
 
 function jsonOf(text: string): unknown {
   try {

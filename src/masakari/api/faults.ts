@@ -26,6 +26,9 @@ export const statusOf: Partial<Record<ErrorCode, number>> = {
   SHUTDOWN: 503,
 }
 
+/** The content type of a refusal. Only that of 401, which Masakari leaves to a filter of tokens, and of unknown routes is plain JSON. */
+export const faultType = 'application/json; charset=UTF-8'
+
 /** The body of a refusal. */
 export function faultBody(status: number, message: string): object {
   if (status === 401) return { error: { code: 401, title: 'Unauthorized', message } }

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Identified } from '../../api/rest.ts'
 import type { Writer } from '../../domain/failover-segment.ts'
-import { faultBody } from './faults.ts'
+import { faultBody, faultType } from './faults.ts'
 
 /** What someone wants to do, by the name of Masakari's policy rule, and the option whose roles may. */
 export interface Act {
@@ -51,7 +51,10 @@ export function routeTable(server: FastifyInstance, base: string, mayDo: MayDo):
 }
 
 const wrongMethod: Answer = async (_request, reply) =>
-  reply.code(405).send(faultBody(405, 'The method specified is not allowed for this resource.'))
+  reply
+    .code(405)
+    .header('content-type', faultType)
+    .send(faultBody(405, 'The method specified is not allowed for this resource.'))
 
 /** An id may end with `.json`. */
 export function param(request: FastifyRequest, name: string): string {

@@ -10,7 +10,7 @@ import { createServer, type ServerExtras } from '../../api/server.ts'
 import { TokenCache } from '../../api/token-cache.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { TokenHolder } from '../../domain/token-holder.ts'
-import { faultBody, noSuchRoute, statusOf } from './faults.ts'
+import { faultBody, faultType, noSuchRoute, statusOf } from './faults.ts'
 import { highest, lowest, microversionOf, versionDocument, versionList } from './microversion.ts'
 import type { MasakariOptions, MasakariParts } from './parts.ts'
 import type { Act } from './route-table.ts'
@@ -45,6 +45,12 @@ export async function masakariServer(
     void reply.header('x-openstack-request-id', request.id).header('vary', 'OpenStack-API-Version')
     void reply.header('openstack-api-version', `instance-ha ${lowest}`)
     done()
+  })
+  // Masakari names a charset in its faults alone; the framework's own is in small letters.
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
+      void reply.header('content-type', 'application/json')
+    done(null, payload)
   })
   const tokens = new TokenCache(parts.people, parts.clock, mostWaiting)
   // As Masakari's filter of tokens, which comes before its routes.
@@ -152,7 +158,8 @@ async function refuse(
     status === 500
       ? 'The server has either erred or is incapable of performing the requested operation.'
       : error.message
-  return reply.code(status).header('content-type', 'application/json; charset=UTF-8').send(faultBody(status, says))
+  if (status !== 401) void reply.header('content-type', faultType)
+  return reply.code(status).send(faultBody(status, says))
 }
 
 /** For clients that get their token where a refusal says. */

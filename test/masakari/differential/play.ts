@@ -1,4 +1,4 @@
-/** Plays the requests against whoever serves them, and keeps of each answer what is compared: status, fault, fields and rows. */
+/** Plays the requests against whoever serves them, and keeps of each answer what is compared: status, fault, fields, rows and headers. */
 import { requests, type Asked } from './requests.ts'
 
 /** What is compared. Masakari's words are its own: no client reads them. */
@@ -10,6 +10,21 @@ export interface Answered {
   fields?: string[]
   /** How many objects the list has. */
   rows?: number
+  /** Its headers that say what it is. */
+  head: Head
+}
+
+export interface Head {
+  /** Content-Type. */
+  type?: string
+  /** OpenStack-API-Version. */
+  version?: string
+  /** Whether it varies by that. */
+  vary?: true
+  /** Whether there is an x-openstack-request-id: each answer has another. */
+  requestId?: true
+  /** Whether there is a WWW-Authenticate. */
+  tokensAt?: true
 }
 
 export interface Sent extends Omit<Asked, 'name' | 'keep'> {
@@ -18,8 +33,10 @@ export interface Sent extends Omit<Asked, 'name' | 'keep'> {
   type: string | undefined
 }
 
-/** Sends one request; `body` is what came back, null when it is no JSON. */
-export type Send = (sent: Sent) => Promise<{ status: number; body: unknown }>
+/** Sends one request; `body` is what came back, null when it is no JSON; `header` gives a header by its name. */
+export type Send = (sent: Sent) => Promise<{ status: number; body: unknown; header: Header }>
+
+type Header = (name: string) => string | null | undefined
 
 type Known = Map<string, { uuid: string; id: number }>
 
@@ -31,8 +48,8 @@ export async function played(send: Send, project: string): Promise<Record<string
     const path = asked.path.replace(/\{([^}]+)\}/g, (_all, key: string) => placed(key, known, project))
     const content = asked.raw?.content ?? (asked.body === undefined ? undefined : JSON.stringify(asked.body))
     const type = asked.raw?.type ?? (asked.body === undefined ? undefined : 'application/json')
-    const { status, body } = await send({ ...asked, path, content, type })
-    answers[name] = compared(status, body)
+    const { status, body, header } = await send({ ...asked, path, content, type })
+    answers[name] = { ...compared(status, body), head: headOf(header) }
     if (keep !== undefined) known.set(keep, kept(body))
   }
   return answers
@@ -51,7 +68,18 @@ function kept(body: unknown): { uuid: string; id: number } {
   return { uuid: String(made?.['uuid'] ?? made?.['notification_uuid']), id: Number(made?.['id']) }
 }
 
-function compared(status: number, body: unknown): Answered {
+function headOf(header: Header): Head {
+  const [type, version, vary] = [header('content-type'), header('openstack-api-version'), header('vary')]
+  return {
+    ...(type && { type }),
+    ...(version && { version }),
+    ...(vary?.toLowerCase() === 'openstack-api-version' && { vary: true }),
+    ...(header('x-openstack-request-id')?.startsWith('req-') === true && { requestId: true }),
+    ...(header('www-authenticate') && { tokensAt: true }),
+  }
+}
+
+function compared(status: number, body: unknown): Omit<Answered, 'head'> {
   if (typeof body !== 'object' || body === null) return { status }
   const [[name, inner] = ['', null]] = Object.entries(body)
   if (status >= 300) return { status, fault: name }

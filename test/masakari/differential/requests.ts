@@ -112,6 +112,23 @@ const versions: Asked[] = [
   'instance-ha 01.1',
 ].map((version) => get(`version ${version}`, '/v1/segments', { version }))
 
+/** Which refusal comes first, if there is another reason beside a version that is none. */
+const badVersions: Asked[] = ['instance-ha 1', 'instance-ha 1.4'].flatMap((version) => [
+  get(`${version} without a token`, '/v1/segments', { version, as: 'nobody' }),
+  get(`${version} with a token that is none`, '/v1/segments', { version, as: 'stranger' }),
+  get(`${version} as a member`, '/v1/segments', { version, as: 'member' }),
+  get(`${version} of another project`, `/v1/${'ab'.repeat(16)}/segments`, { version }),
+  get(`${version} of no route`, '/v1/nothing', { version }),
+  get(`${version} of the versions`, '/', { version, as: 'nobody' }),
+  get(`${version} of the version`, '/v1/', { version }),
+  get(`${version} of no such segment`, `/v1/segments/${noUuid}`, { version }),
+  remove(`${version} of a method that is none`, '/v1/segments', { version }),
+  post(`${version} with a body of XML`, '/v1/segments', undefined, {
+    ...{ version, raw: { type: 'text/xml', content: '<segment/>' } },
+  }),
+  post(`${version} with a body that is no JSON`, '/v1/segments', undefined, { version, ...json('{') }),
+])
+
 const callers: Asked[] = [
   get('segments, without a token', '/v1/segments', { as: 'nobody' }),
   get('segments, with a token that is none', '/v1/segments', { as: 'stranger' }),
@@ -464,5 +481,5 @@ const repetitions: Asked[] = [
 
 /** In this order: later ones need what earlier ones made. */
 export const requests: readonly Asked[] = [
-  ...[paths, versions, callers, bodies, segments, hosts, notifications, inUse, lists, repetitions].flat(),
+  ...[paths, versions, badVersions, callers, bodies, segments, hosts, notifications, inUse, lists, repetitions].flat(),
 ]
