@@ -10,6 +10,7 @@ import type { HostStepKind } from '../domain/plan.ts'
 import { ourDisabledReason, type FlagsFound, type ServiceRecord } from '../domain/service.ts'
 import { intention, type BeforeOf, type ForcedDown, type RequestOf, type ResultOf } from '../domain/step-payloads.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import { believedMethods } from './believed-methods.ts'
 import type { Run } from './context.ts'
 import { FenceWatch } from './fence-watch.ts'
 import type { Gate } from './gate.ts'
@@ -27,7 +28,8 @@ import { stepRequestId } from './step-request-id.ts'
 export async function fenceHost(run: Run, attestationCounts: boolean, seen?: Verdict): Promise<FencingProof> {
   const incident = run.permissions.incident(run.id)
   const { permissions, fencer, host } = run
-  const { fencing: methods, fencingLimitMs } = permissions.segment(incident)
+  const { fencing, fencingLimitMs } = permissions.segment(incident)
+  const { methods } = believedMethods(incident, fencing, run.clock.wall())
   const limitMs = fencingLimitMs ?? permissions.workflow(incident.workflowDigest).hostDeadlineMs.fence
   const tell = (data: FenceAttempt): void =>
     void run.journal.append([{ kind: 'fence.attempt', incident: run.id, host, data }])
