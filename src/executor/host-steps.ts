@@ -183,12 +183,13 @@ function changedMeanwhile(host: string): LifeboatError {
   })
 }
 
-/** Stopped while an answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
+/** Stopped, or refused, while an earlier answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
 function stoppedAfter(unanswered: LifeboatError | null, thrown: unknown): LifeboatError {
   const error = ensureError(thrown)
-  if (unanswered === null || (error.code !== 'CANCELLED' && error.code !== 'HELD_BACK')) return error
+  if (unanswered === null || error.certainty !== 'not-applied') return error
   return new LifeboatError(error.code, `${error.message}; nobody knows whether Nova took it: ${unanswered.message}`, {
     certainty: 'unknown',
+    retry: error.retry,
     cause: unanswered,
   })
 }

@@ -48,10 +48,7 @@ export async function runInstance(
   const outcome = await recoverByPlan(run, watch, recovery, gate, slots, trouble)
   const base = { incident: run.id, host: run.host, instance: recovery.plan.instanceId }
   const leftovers = outcome.outcome === 'recovered' || wasChanged(recovery) ? recovery.plan.debts : []
-  const late = [
-    ...(await latePowerOrders(run, recovery, trouble)),
-    ...(await lateResizes(run, recovery, trouble)),
-  ]
+  const late = [...(await latePowerOrders(run, recovery, trouble)), ...(await lateResizes(run, recovery, trouble))]
   run.journal.append([
     ...leftovers.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
     ...staleOrders(run, recovery),
