@@ -107,7 +107,7 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): strin
 function wasBeingShelved({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
   return [...steps.values()].some(({ kind, before, request, result }) => {
     if (kind !== 'evacuate') return false
-    const wasTold = result !== null && 'shelved' in result && result.shelved === true
+    const wasTold = result !== null && 'shelved' in result && result.shelved
     return wasTold || (before !== null && request?.ordered === 'stop' && isShelving(before))
   })
 }
