@@ -188,7 +188,7 @@ export class HostReturns {
 
   #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
     const { store, settings } = this.#parts
-    const { ourFlags, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
+    const { ourFlags, orderedAt, forceDown, state, confirmed, failures, order, failed } = this.#record(host)
     if (ourFlags === null || store.openOn(host) !== undefined) return null
     // A front end may still serve an order whose client has gone, and nobody would take that back.
     const showsWithinMs = Math.max(settings.reconcileQuietMs, settings.longestRequestMs)
@@ -196,6 +196,7 @@ export class HostReturns {
       state,
       ourFlags,
       unansweredUntil: orderedAt === null ? null : this.#moments.of(orderedAt) + showsWithinMs,
+      isRefused: forceDown === 'refused',
       service,
       pulse,
       healthy: watch.healthy,

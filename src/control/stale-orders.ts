@@ -201,6 +201,11 @@ export class StaleOrders {
       const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} has carried out a ${order.power ?? 'power order'} that had waited for it: ${message}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
+    // The one thing that a reset does not repair, and no call of Nova's API does.
+    if (end === 'repaired' && order.resize === true) {
+      const what = `${known?.plan.name ?? instance}: a resize that had waited for nova-compute on ${order.host} put it in ERROR. Lifeboat has put its state right, and only a person can give it back its room in Placement, which counts it on ${order.host}: nova-manage placement heal_allocations --instance ${instance} --force`
+      entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
+    }
     this.#parts.journal.append(entries)
   }
 
@@ -277,7 +282,7 @@ const namedAtMost = 10
 function whatWaitsAt(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
   const onGuests = orders.filter(isOnGuest)
   const purge = `purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host})`
-  const broken = `Orders that were given up wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since`
+  const broken = `Orders that were given up or overtaken wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since`
   if (onGuests.length === 0) return broken
   const named = onGuests.slice(0, namedAtMost).map((order) => `${order.power} of ${nameOf(order)}`)
   const more = onGuests.length > namedAtMost ? `, and ${onGuests.length - namedAtMost} more` : ''

@@ -126,6 +126,8 @@ export interface ReturnFacts {
   ourFlags: OurFlags
   /** Until then our last order to force it down, which Nova did not confirm, may still set our flags. Null: it did. */
   unansweredUntil: number | null
+  /** Nova refused each of our orders to force it down, or none left. */
+  isRefused: boolean
   /** The service as read last, or null when Nova does not list it. */
   service: Service | null
   /** unsure: not watched long enough, or below the threshold of a silent host. */
@@ -195,6 +197,8 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
   if (nothingLeft && facts.unansweredUntil !== null) return unanswered(facts.pulse, now < facts.unansweredUntil)
+  if (nothingLeft && facts.isRefused)
+    return end('NOT_TAKEN', 'None of our flags is on it: Nova refused our order to force it down')
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)

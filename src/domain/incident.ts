@@ -66,6 +66,16 @@ export interface RevokedProof extends Pick<ProofRecord, 'method' | 'strength' | 
   at: string
 }
 
+/** What a fencing method said, and a disk that was in use then. Times are ISO text. */
+export interface DiskInUse {
+  /** The first proof of the method after which a disk of the host was in use. */
+  provenAt: string
+  /** When a destination was refused that disk first. */
+  at: string
+  /** How many proofs of the method were followed by such a refusal. */
+  times: number
+}
+
 export interface Incident {
   id: IncidentId
   host: string
@@ -88,6 +98,8 @@ export interface Incident {
   proof: ProofRecord | null
   /** The proof that stood before, and why it does not any more. What was evacuated under it stays evacuated. */
   revoked: RevokedProof | null
+  /** By fencing method: what speaks against its word. A person's word is answered by another one, and is not here. */
+  disksInUse: Map<string, DiskInUse>
   /** A person's attestation that the host is dead; stored as `operator.statement`. */
   attestation: { by: string; statement: string; unixUser?: string } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
@@ -191,6 +203,7 @@ function openIncident(
     held: null,
     proof: null,
     revoked: null,
+    disksInUse: new Map(),
     watched: null,
     hostBack: null,
     ruling: null,
@@ -242,6 +255,10 @@ function applyToHost(incident: Incident, entry: Entry): void {
         const { method, strength, provenAt } = incident.proof
         const { code, message } = entry.data
         incident.revoked = { method, strength, provenAt, code, message, at: entry.at }
+        if (code === 'DISK_IN_USE' && strength !== 'statement') {
+          const { times, ...first } = incident.disksInUse.get(method) ?? { provenAt, at: entry.at, times: 0 }
+          incident.disksInUse.set(method, { ...first, times: times + 1 })
+        }
       }
       incident.proof = null
       incident.attestation = null

@@ -3,6 +3,7 @@
  * daemon knows exactly this. Entries of other kinds change nothing.
  */
 import type { Entry, EntryData, IncidentId } from './entry.ts'
+import type { ErrorRecord } from './errors.ts'
 import {
   returnStepKinds,
   type OurFlags,
@@ -30,6 +31,10 @@ export interface ReturnRecord {
   covered: readonly string[]
   /** When our last order to force it down was begun or given up; null once Nova answered it. ISO. */
   orderedAt: string | null
+  /** The same without the order that is in hand: where Nova refuses that one, an earlier one may still be taken. */
+  orderedBefore: string | null
+  /** What Nova said of the orders to force it down in the newest incident. Null: nothing yet. */
+  forceDown: 'taken' | 'refused' | null
   /** When our last order to force it down was begun or answered. ISO. */
   forcedAt: string | null
   state: ReturnState
@@ -98,7 +103,12 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
     case 'incident.opened': {
       const failures = [...record.failures, entry.at].slice(-failuresKept)
       // A new failure is a new return; only "keep it out" was said of the host and not of one return.
-      return { ...begun(record), failures, order: record.order?.keepOut === true ? record.order : null }
+      return {
+        ...begun(record),
+        failures,
+        forceDown: null,
+        order: record.order?.keepOut === true ? record.order : null,
+      }
     }
     case 'process.failed': {
       // What was only observed was not disabled, and is no return either.
@@ -119,6 +129,7 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
         ...begun(record),
         ourFlags: null,
         orderedAt: null,
+        orderedBefore: null,
         state: 'back',
         said: record.said,
         leftovers: record.leftovers,
@@ -164,9 +175,21 @@ function afterSetAside(record: ReturnRecord, entry: Extract<Entry, { kind: 'serv
   }
 }
 
-/** A force-down that failed may have been taken all the same, and show up late. */
-function afterOrder(record: ReturnRecord, { kind, at }: Entry): ReturnRecord {
-  return { ...record, orderedAt: kind === 'step.confirmed' ? null : at, forcedAt: at }
+/** A force-down that failed may have been taken all the same, and show up late; one that Nova refused was not. */
+function afterOrder(record: ReturnRecord, entry: Entry): ReturnRecord {
+  const { kind, at } = entry
+  const { orderedAt, orderedBefore, forceDown } = record
+  if (kind === 'step.intended') return { ...record, orderedAt: at, orderedBefore: orderedAt, forcedAt: at }
+  if (kind === 'step.confirmed')
+    return { ...record, orderedAt: null, orderedBefore: null, forceDown: 'taken', forcedAt: at }
+  if (kind === 'step.failed' && wasRefused(entry.data.error))
+    return { ...record, orderedAt: orderedBefore, forceDown: forceDown ?? 'refused', forcedAt: at }
+  return { ...record, orderedAt: at, forcedAt: at }
+}
+
+/** A proxy that answers 503 may have handed on the order before. */
+function wasRefused({ code, certainty }: ErrorRecord): boolean {
+  return certainty === 'not-applied' && code !== 'API_UNAVAILABLE'
 }
 
 /**
@@ -207,6 +230,8 @@ export function nothingKnown(host: string): ReturnRecord {
     setAside: null,
     covered: [],
     orderedAt: null,
+    orderedBefore: null,
+    forceDown: null,
     forcedAt: null,
     state: 'away',
     said: null,

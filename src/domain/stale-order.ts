@@ -1,6 +1,6 @@
 /**
- * Orders that were given up while they waited in a dead host's queue: evacuations to it, and confirmations of resizes from it. The host's
- * nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md §2.7, §3.6). What
+ * Orders that were given up while they waited in a dead host's queue: evacuations to it, resizes from it, and their confirmations. The host's
+ * nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md §2.7, §3.5, §3.6). What
  * is to be done about one, as one pure decision. Orders that act on a guest are in late-power-order.ts.
  */
 import { pauseAfter } from './back-off.ts'
@@ -18,8 +18,10 @@ export interface WaitsAt {
   host: HostName
   /** Of a start, stop or reboot, which has no record: its request's id. */
   migration: string
-  /** It acts on the guest (late-power-order.ts). Missing: it is an evacuation, or the confirmation of a resize. */
+  /** It acts on the guest (late-power-order.ts). Missing: it is an evacuation, a resize, or the confirmation of one. */
   power?: LatePower
+  /** An owner's resize, or an administrator's cold migration. */
+  resize?: boolean
   /** Records that stood at `accepted` before it: Nova carries an order out with the oldest. */
   older?: string[]
   requestId: string | null
@@ -137,14 +139,14 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   }
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
-  const broken = instance.vmState === 'error' && instance.taskState === taskLeftBy(struck)
+  const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)
   if (!broken && !isReset)
     return close('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
   const foreign = whyNotOurs(facts, instance)
   if (foreign !== null) return close('not-ours', foreign)
   const wasStopped = outcome.after?.vmState === 'stopped'
   if (isReset && instance.vmState === (wasStopped ? 'stopped' : 'active') && instance.taskState === null)
-    return close('repaired', repairedAs(wasStopped, instance))
+    return close('repaired', repairedAs(wasStopped, instance, order))
   if (facts.blocked !== null) return { do: 'wait', because: facts.blocked }
   if (!facts.hostIsWell) return { do: 'wait', because: `${instance.host ?? 'its host'} is not seen well` }
   const { count, forMs } = facts.failing
@@ -161,8 +163,9 @@ function isTakenAt(host: HostName, { type, status, sourceHost, destHost }: Struc
   return type === 'evacuation' ? status === 'failed' && destHost === host : status === 'error' && sourceHost === host
 }
 
-function taskLeftBy({ type }: Struck): string | null {
-  return type === 'evacuation' ? 'rebuilding' : null
+function tasksLeftBy({ resize }: StaleOrder, { type }: Struck): ReadonlySet<string | null> {
+  if (resize === true) return new Set(['resize_migrating'])
+  return new Set([type === 'evacuation' ? 'rebuilding' : null])
 }
 
 /** Only what Lifeboat left there, and nobody touched since, may be put right. */
@@ -177,10 +180,11 @@ function whyNotOurs({ order, newest, ours, outcome }: StaleOrderFacts, instance:
   return null
 }
 
-function repairedAs(stopped: boolean, { host, powerState: power }: Instance): string {
-  if (stopped) return `put right on ${host ?? 'its host'}: stopped again`
+function repairedAs(stopped: boolean, { host, powerState: power }: Instance, order: StaleOrder): string {
+  const room = order.resize === true ? `; Placement counts it on ${order.host} by now` : ''
+  if (stopped) return `put right on ${host ?? 'its host'}: stopped again${room}`
   const known = power === powerState.running ? '' : '; Nova shows its power at its next power sync'
-  return `put right on ${host ?? 'its host'}: active again, its guest was not touched${known}`
+  return `put right on ${host ?? 'its host'}: active again, its guest was not touched${known}${room}`
 }
 
 function close(end: StaleOrderEnd, message: string): StaleOrderDecision {

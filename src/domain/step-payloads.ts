@@ -59,6 +59,8 @@ export interface Evacuated extends Pick<Instance, 'host' | 'vmState' | 'powerSta
   migration: string
   /** What Nova took between the last look before the evacuation and the evacuation itself. Missing where that was nothing. */
   ordered?: PowerOrder
+  /** That stop was a shelve. Missing where it was none, and in older journals. */
+  shelved?: boolean
 }
 
 export interface BeforeStart extends PowerState {

@@ -10,6 +10,7 @@ import type { HostStepKind } from '../domain/plan.ts'
 import { ourDisabledReason, type FlagsFound, type ServiceRecord } from '../domain/service.ts'
 import { intention, type BeforeOf, type ForcedDown, type RequestOf, type ResultOf } from '../domain/step-payloads.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import { believedMethods } from './believed-methods.ts'
 import type { Run } from './context.ts'
 import { FenceWatch } from './fence-watch.ts'
 import type { Gate } from './gate.ts'
@@ -27,7 +28,8 @@ import { stepRequestId } from './step-request-id.ts'
 export async function fenceHost(run: Run, attestationCounts: boolean, seen?: Verdict): Promise<FencingProof> {
   const incident = run.permissions.incident(run.id)
   const { permissions, fencer, host } = run
-  const { fencing: methods, fencingLimitMs } = permissions.segment(incident)
+  const { fencing, fencingLimitMs } = permissions.segment(incident)
+  const { methods } = believedMethods(incident, fencing, run.clock.wall())
   const limitMs = fencingLimitMs ?? permissions.workflow(incident.workflowDigest).hostDeadlineMs.fence
   const tell = (data: FenceAttempt): void =>
     void run.journal.append([{ kind: 'fence.attempt', incident: run.id, host, data }])
@@ -181,12 +183,13 @@ function changedMeanwhile(host: string): LifeboatError {
   })
 }
 
-/** Stopped while an answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
+/** Stopped, or refused, while an earlier answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
 function stoppedAfter(unanswered: LifeboatError | null, thrown: unknown): LifeboatError {
   const error = ensureError(thrown)
-  if (unanswered === null || (error.code !== 'CANCELLED' && error.code !== 'HELD_BACK')) return error
+  if (unanswered === null || error.certainty !== 'not-applied') return error
   return new LifeboatError(error.code, `${error.message}; nobody knows whether Nova took it: ${unanswered.message}`, {
     certainty: 'unknown',
+    retry: error.retry,
     cause: unanswered,
   })
 }

@@ -17,6 +17,7 @@ import { followForeign } from './foreign-evacuation.ts'
 import type { HostWatch } from './host-watch.ts'
 import { hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
 import { latePowerOrders } from './late-power-orders.ts'
+import { lateResizes } from './late-resizes.ts'
 import { retryRead } from './retry.ts'
 import { PlanReplaced } from './plan-check.ts'
 import { expectedOf, powerOrderNote } from './power-order.ts'
@@ -47,7 +48,7 @@ export async function runInstance(
   const outcome = await recoverByPlan(run, watch, recovery, gate, slots, trouble)
   const base = { incident: run.id, host: run.host, instance: recovery.plan.instanceId }
   const leftovers = outcome.outcome === 'recovered' || wasChanged(recovery) ? recovery.plan.debts : []
-  const late = await latePowerOrders(run, recovery, trouble)
+  const late = [...(await latePowerOrders(run, recovery, trouble)), ...(await lateResizes(run, recovery, trouble))]
   run.journal.append([
     ...leftovers.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
     ...staleOrders(run, recovery),

@@ -11,7 +11,7 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan } from '../domain/plan.ts'
-import { lastOrder } from '../domain/power-history.ts'
+import { lastOrder, powerOrders } from '../domain/power-history.ts'
 import type { PowerOrder } from '../domain/step-payloads.ts'
 
 /** An order that says otherwise than the plan, from the task of the instance right before its first evacuation. */
@@ -48,6 +48,13 @@ export function powerOrderSince(
   const last = lastOrder(orderedSince(since, actions).map(asPower))
   if (last === 'stop') return expected === 'running' ? 'stop' : null
   return last === 'start' && expected === 'stopped' ? 'start' : null
+}
+
+/** Whether the stop that `powerOrderSince` finds is a shelve. @param since cloud time of our last look, ISO */
+export function wasShelvedSince(since: string, actions: readonly InstanceAction[]): boolean {
+  const found = orderedSince(since, actions)
+  const [last] = powerOrders(found.map(asPower))
+  return found.some(({ action, requestId }) => action === 'shelve' && requestId === last?.requestId)
 }
 
 /** A shelve ends off, and an unshelve running. */
@@ -98,8 +105,9 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): strin
 }
 
 function wasBeingShelved({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
-  return [...steps.values()].some(
-    ({ kind, before, request }) =>
-      kind === 'evacuate' && before !== null && request?.ordered === 'stop' && isShelving(before),
-  )
+  return [...steps.values()].some(({ kind, before, request, result }) => {
+    if (kind !== 'evacuate') return false
+    const wasTold = result !== null && 'shelved' in result && result.shelved
+    return wasTold || (before !== null && request?.ordered === 'stop' && isShelving(before))
+  })
 }

@@ -6,6 +6,7 @@
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import { believedMethods, type BelievedMethods } from './believed-methods.ts'
 import type { Run } from './context.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { lookAgainMs, rarestLookMs, type Holding } from './holding.ts'
@@ -48,7 +49,11 @@ export class ProofRenewal {
     const { permissions, clock, host, id, settings, signal } = this.#run
     this.#run.proof = null
     if (clock.now() < this.#lookAgainAt) return false
-    if (permissions.incident(id).attestation === null && clock.now() < this.#tryAgainAt) return false
+    const isStated = permissions.incident(id).attestation !== null
+    if (!isStated && clock.now() < this.#tryAgainAt) return false
+    const believed = this.#believed()
+    if (!isStated && believed.methods.length === 0 && believed.doubt !== null)
+      return this.#wait('FENCE_FAILED', `${believed.doubt}. Nothing more is evacuated before. ${sayIt(host)}`)
     const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
     const isDead = frozen === null && isDeadAgain(verdict)
     this.#looks = isDead ? 0 : this.#looks + 1
@@ -80,9 +85,16 @@ export class ProofRenewal {
       if (error.code !== 'FENCING_MISSING' && !error.code.startsWith('FENCE_')) throw error
       const failed = failedAttempts(permissions.incident(id), 'fence')
       this.#tryAgainAt = clock.now() + pauseAfter(failed, settings.fenceRetryMs, settings.fenceRetryMaxMs)
-      const message = `${error.message}. It lived after its first proof, so nothing more is evacuated without a new one. ${sayIt(host)}`
+      const doubt = believed.doubt === null ? '' : `; ${believed.doubt}`
+      const message = `${error.message}${doubt}. It lived after its first proof, so nothing more is evacuated without a new one. ${sayIt(host)}`
       return this.#wait(error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : 'FENCE_FAILED', message, error)
     }
+  }
+
+  #believed(): BelievedMethods {
+    const { permissions, id, clock } = this.#run
+    const incident = permissions.incident(id)
+    return believedMethods(incident, permissions.segment(incident).fencing, clock.wall())
   }
 
   /** A person's word says that it is off again. A wall clock that was set back makes the wait no longer than it is. */

@@ -70,7 +70,12 @@ const endsHold: Record<HoldCode, EndsHold> = {
     command: 'lifeboat reload',
   }),
   FENCE_FAILED: (incident, retry) =>
-    stateIt(`No fencing method could prove the host dead. Repair one (${triedAgain(incident, retry)})`, incident),
+    stateIt(
+      incident.disksInUse.size > 0
+        ? `${[...incident.disksInUse.keys()].join(' and ')} said that ${incident.host} is off, and a disk of it was in use: look at the machine itself. Power it off by other means`
+        : `No fencing method could prove the host dead. Repair one (${triedAgain(incident, retry)})`,
+      incident,
+    ),
   FENCING_MISSING: (incident) => stateIt('The host has no fencing method. Configure one and reload', incident),
   HOST_ALIVE: ({ id, host }) => ({
     text: `${host} showed life when Lifeboat checked again, and Lifeboat never evacuates a living host. If it is well, cancel the incident`,

@@ -36,6 +36,7 @@ const ready: ReturnFacts = {
   state: 'settling',
   ourFlags,
   unansweredUntil: null,
+  isRefused: false,
   service: forced,
   pulse: 'beating',
   healthy: null,
@@ -102,6 +103,7 @@ const table: [
     'back NOT_TAKEN end',
     { service: enabled, unansweredUntil: now },
   ],
+  ['an order that Nova refused was never taken', 'back NOT_TAKEN end', { service: enabled, isRefused: true }],
   ['also of a host that is silent', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled, pulse: 'silent' }],
   [
     'someone took forced_down back and disabled it for a reason of theirs',
@@ -420,6 +422,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
     reasons: fc.constant([ours]),
   }),
   unansweredUntil: fc.constant(null),
+  isRefused: fc.boolean(),
   service: fc.option(
     fc.record({
       id: fc.constantFrom('s-1', 's-1', 's-1', 's-2', null),

@@ -277,13 +277,38 @@ describe('a write of a return', () => {
 
 describe('our order to force the host down', () => {
   const row = (told: Told, kind: 'step.intended' | 'step.confirmed' | 'step.failed'): string | null =>
-    told.tell({ kind, step: 'host.force-down.1', data: {} } as unknown as NewEntry).record.orderedAt
+    told.tell({
+      kind,
+      step: 'host.force-down.1',
+      data: { error: { code: 'API_TIMEOUT', certainty: 'unknown' } },
+    } as unknown as NewEntry).record.orderedAt
+  const refused = (told: Told, code = 'AUTH_FORBIDDEN'): ReturnRecord =>
+    told.tell({
+      kind: 'step.failed',
+      step: 'host.force-down.1',
+      data: { error: { code, certainty: 'not-applied' } },
+    } as unknown as NewEntry).record
 
   test('is unanswered from its row on, and again when it was given up: it may still be taken', () => {
     const told = new Told()
     expect(row(told, 'step.intended')).toBe('2026-01-01T00:00:01.000Z')
     expect(told.marked('1').record.orderedAt).toBe('2026-01-01T00:00:01.000Z')
     expect(row(told, 'step.failed')).toBe('2026-01-01T00:00:03.000Z')
+  })
+
+  test('is answered once Nova refuses it; an earlier one, or one before a proxy that answers 503, may still be taken', () => {
+    const told = new Told()
+    row(told, 'step.intended')
+    expect(refused(told)).toMatchObject({ orderedAt: null, forceDown: 'refused' })
+    row(told, 'step.intended')
+    const unanswered = row(told, 'step.failed')
+    row(told, 'step.intended')
+    expect(refused(told).orderedAt).toBe(unanswered)
+    row(told, 'step.intended')
+    expect(refused(told, 'API_UNAVAILABLE').orderedAt).not.toBeNull()
+    row(told, 'step.confirmed')
+    row(told, 'step.intended')
+    expect(refused(told)).toMatchObject({ orderedAt: null, forceDown: 'taken' })
   })
 
   test('is answered once it is confirmed, and forgotten with the mark', () => {
@@ -301,6 +326,8 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     host,
     ourFlags: null,
     orderedAt: null,
+    orderedBefore: null,
+    forceDown: null,
     setAside: null,
     covered: [],
     forcedAt: null,

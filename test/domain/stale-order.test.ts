@@ -88,6 +88,20 @@ describe('an order that broke its instance', () => {
     (failing) => expect(what({ failing })).toBe('reset-state'),
   )
 
+  it('is known by its own task where it was a resize, and leaves its room in Placement to people', () => {
+    const order = { ...facts().order, resize: true }
+    const records = [{ uuid: 'm-1', type: 'resize' as const, status: 'error', sourceHost: 'gone', destHost: 'dest' }]
+    const moving = { ...broken, taskState: 'resize_migrating' }
+    expect(what({ order, records, instance: moving })).toBe('reset-state')
+    // Something else broke it: that order leaves another task.
+    expect(what({ order, records, instance: { ...broken, taskState: null } })).toBe('harmless')
+    const done = decideStaleOrder(facts({ order, records, isReset: true, instance: active }))
+    expect(done).toMatchObject({
+      end: 'repaired',
+      message: expect.stringContaining('Placement counts it on gone') as string,
+    })
+  })
+
   it('is known by the older record too, which Nova carries a later order out with', () => {
     const order = { ...facts().order, migration: 'm-2', older: ['m-1'] }
     expect(what({ order })).toBe('reset-state')

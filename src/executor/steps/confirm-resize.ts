@@ -7,11 +7,13 @@ import type { Migration } from '../../domain/instance.ts'
 import { pause } from '../retry.ts'
 import type { StepDriver } from '../step-driver.ts'
 import { confirmed, isConfirmed, readConfirmation, whereItWaits } from './confirmation-follow.ts'
+import { refuseReverted } from './reverted-meanwhile.ts'
 
 export const confirmResize: StepDriver<'confirm-resize'> = {
   before: async (scene) => {
-    const { plan } = scene
+    const { plan, run } = scene
     const { instance: seen, records } = await readConfirmation(scene)
+    refuseReverted(seen, run.host)
     refuseWrongRecord(records, plan.original.resize?.migrationUuid ?? null)
     const before = {
       vmState: seen.vmState,
@@ -42,6 +44,8 @@ export const confirmResize: StepDriver<'confirm-resize'> = {
     let quietFrom: number | null = null
     for (;;) {
       const { instance, resize } = await readConfirmation(scene)
+      // It came first, and Nova refused ours: what its record shows is not of our doing.
+      if (instance.taskState === 'resize_reverting') return { applied: false, requestId: null }
       if (instance.vmState !== 'resized' || (resize !== null && resize.status !== 'finished'))
         return { applied: true, requestId: null }
       quietFrom ??= scene.run.clock.now()

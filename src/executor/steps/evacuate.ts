@@ -177,10 +177,17 @@ async function findAction(
  * the next order waits until the host is proven dead again. The lock goes with the old guest, on some file systems a minute later,
  * so the order is repeated (docs/nova.md §2.5).
  */
-function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, details: object): LifeboatError {
+function oldGuestLives(
+  { run, plan }: StepScene,
+  { intendedAt }: StepRecord<'evacuate'>,
+  { destHost }: Migration,
+  details: object,
+): LifeboatError {
   const message = `${destHost ?? 'a destination'} was refused the write lock of ${plan.name}'s disk: its guest on ${run.host} still runs, or the lock of a dead one has not expired yet`
   const data = { code: 'DISK_IN_USE', message, updatedAt: null }
-  if (run.permissions.incident(run.id).proof !== null)
+  const { proof } = run.permissions.incident(run.id)
+  // One that was made since the order was sent is put to the test by the next order.
+  if (proof !== null && Date.parse(intendedAt) >= Date.parse(proof.provenAt))
     run.journal.append([{ kind: 'proof.voided', incident: run.id, host: run.host, data }])
   return new LifeboatError('EVACUATION_FAILED', message, {
     certainty: 'applied',
@@ -235,7 +242,7 @@ async function explainFailure(
   const noReason = 'Nova gives no reason'
   const spare = spareOf(scene.watch.evacuations(plan.instanceId), beforeOf(record), migration)
   const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault, ...spare }
-  if (instance.diskInUse === true) return oldGuestLives(scene, migration, details)
+  if (instance.diskInUse === true) return oldGuestLives(scene, record, migration, details)
   if (migration.status === 'error') {
     return new LifeboatError('NO_VALID_HOST', `no destination: ${instance.fault ?? noReason}`, {
       certainty: 'applied',

@@ -10,6 +10,7 @@ import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { recordsOf } from './evacuation-records.ts'
 import { attempts, listEvacuations, recheck } from './recheck.ts'
+import { refuseReverted } from './reverted-meanwhile.ts'
 
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
 const lockMark = 'lifeboat: instance is being recovered'
@@ -40,6 +41,7 @@ export const resetState: StepDriver<'reset-state'> = mark({
   passesOver: async (scene, seen) => {
     // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
     if (seen.host !== scene.run.host) return true
+    refuseReverted(seen, scene.run.host)
     const known = scene.plan.original.knownEvacuations
     const earlier = attempts(scene.recovery)
     if (earlier.length > 0) return isAtWork(await listEvacuations(scene), [...known, ...earlier.flatMap(recordsOf)])

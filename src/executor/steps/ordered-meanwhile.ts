@@ -3,13 +3,14 @@ import { ensureError } from '../../domain/errors.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
 import type { PowerOrder } from '../../domain/step-payloads.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
-import { powerOrderOf, powerOrderSince } from '../power-order.ts'
+import { powerOrderOf, powerOrderSince, wasShelvedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { attempts } from './recheck.ts'
 
 interface Ordered {
   ordered?: PowerOrder
+  shelved?: boolean
 }
 
 /**
@@ -31,7 +32,8 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
     const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
     const others = actions.filter(({ requestId }) => !ours.has(requestId))
     const ordered = powerOrderSince(since, others, plan)
-    return ordered === null ? {} : { ordered }
+    if (ordered === null) return {}
+    return { ordered, ...(ordered === 'stop' && wasShelvedSince(since, others) && { shelved: true }) }
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || isCloudTrouble(error)) throw error

@@ -104,6 +104,13 @@ describe('an order on record', () => {
     const row = record({ request: ordered('stop'), before: { ...was, taskState: 'shelving' } })
     const shelved = { steps: new Map([['0.go.go.1', row]]) }
     expect(powerOrderNote(shelved)).toEqual([expect.stringContaining('shelve it again')])
+    // The evacuation overwrote its task, and the history alone tells.
+    const result: Evacuated = { migration: 'm', host: 'alive', vmState: 'active', powerState: 1, ordered: 'stop' }
+    const told = (shelve: object) => ({
+      steps: new Map([['0.go.go.1', record({ request: asked, result: { ...result, ...shelve } })]]),
+    })
+    expect(powerOrderNote(told({ shelved: true }))).toEqual([expect.stringContaining('shelve it again')])
+    expect(powerOrderNote(told({}))).toEqual([expect.stringContaining('ordered it stopped')])
   })
 })
 

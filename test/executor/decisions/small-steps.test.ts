@@ -95,6 +95,16 @@ describe('confirming a resize', () => {
     return expect(await prepared(confirmResize, stage)).toMatchObject({ request: { confirm: 'm-1' } })
   })
 
+  it('is not asked of one that its owner reverts by now, nor is it reset: no recipe goes on after that', async () => {
+    const stage = resized()
+    stage.shows({ taskState: 'resize_reverting' })
+    stage.migrations = [resize({ status: 'reverting' })]
+    for (const driver of [confirmResize, resetState])
+      await expect(driver.before(stage.scene())).rejects.toMatchObject({ code: 'INSTANCE_BUSY', certainty: 'unknown' })
+    // One that came a moment before our order, which Nova then refused: the record is not of our doing.
+    expect(await settled(confirmResize, stage)).toMatchObject({ answer: { applied: false } })
+  })
+
   it('cuts its reads off when the run stops', async () => {
     const stage = resized()
     await prepared(confirmResize, stage)
