@@ -23,10 +23,27 @@ export interface Scene {
   readonly steps: Steps
 }
 
+type Sentences = (scene: Scene) => void
+
+const allSentences: Sentences[] = [
+  apiSentences,
+  serverSentences,
+  guestSentences,
+  serviceSentences,
+  evacuationSentences,
+  returnSentences,
+  staleOrderSentences,
+  lostResizeSentences,
+  lateConfirmationSentences,
+  latePowerSentences,
+  failureSentences,
+]
+
 export function novaContract(
   title: string,
   open: () => Promise<CloudUnderTest>,
   close?: (cloud: CloudUnderTest) => Promise<void>,
+  sentences = allSentences,
 ): void {
   describe(title, () => {
     let cloud: CloudUnderTest | undefined
@@ -48,16 +65,6 @@ export function novaContract(
       await cloud?.tidy()
       if (cloud !== undefined) await close?.(cloud)
     })
-    apiSentences(scene)
-    serverSentences(scene)
-    guestSentences(scene)
-    serviceSentences(scene)
-    evacuationSentences(scene)
-    returnSentences(scene)
-    staleOrderSentences(scene)
-    lostResizeSentences(scene)
-    lateConfirmationSentences(scene)
-    latePowerSentences(scene)
-    failureSentences(scene)
+    for (const part of sentences) part(scene)
   })
 }

@@ -69,14 +69,16 @@ def inside(power, *command):
 
 
 def befall(power, guest, what):
-    """Makes a guest's QEMU die, or pauses it; its nova-compute always hears of it."""
-    if what == "crash":
-        command = ["pkill", "-KILL", "-f", f"qemu.* -uuid {guest}"]
-    elif what == "pause":
-        command = ["virsh", "-c", "qemu:///system", "suspend", guest]
-    else:
-        sys.exit(f"lab: a real hypervisor cannot do this to a guest: {what}")
-    subprocess.run(inside(power, *command), check=True, stdout=subprocess.DEVNULL)
+    """Makes a guest's QEMU die, or pauses it. Unheard: while libvirtd, which would tell nova-compute, is away for a moment."""
+    die = ["pkill", "-KILL", "-f", f"qemu.* -uuid {guest}"]
+    commands = {
+        "crash": [die],
+        "crash-unheard": [["pkill", "-KILL", "-x", "libvirtd"], die, ["sh", "-c", "libvirtd >/dev/null 2>&1 &"]],
+        "pause": [["virsh", "-c", "qemu:///system", "suspend", guest]],
+    }
+    for command in commands[what]:
+        subprocess.run(inside(power, *command), check=True, stdout=subprocess.DEVNULL)
+    wait_libvirt(power)
 
 
 def wait_libvirt(power, seconds=60):
@@ -121,22 +123,33 @@ def watch(host):
     import libvirt
     libvirt.virEventRegisterDefaultImpl()
     libvirt.registerErrorHandler(lambda *_: None, None)
-    conn = None
-    while not conn:
-        try:
-            conn = libvirt.open("qemu:///system")
-        except libvirt.libvirtError:
-            time.sleep(0.1)
     names = {libvirt.VIR_DOMAIN_EVENT_STARTED: ("started", True), libvirt.VIR_DOMAIN_EVENT_RESUMED: ("resumed", True),
              libvirt.VIR_DOMAIN_EVENT_SUSPENDED: ("suspended", True), libvirt.VIR_DOMAIN_EVENT_STOPPED: ("stopped", False)}
 
     last = {}
 
-    def lifecycle(_conn, domain, event, detail, _):
-        guest, (name, running) = domain.UUIDString(), names.get(event, (None, None))
-        if name and last.get(guest) != running:  # a start is a resume and a start to libvirt
+    def note(guest, name, running):
+        if last.get(guest) != running:  # a start is a resume and a start to libvirt
             last[guest] = running
             record(host, guest, name, running)
+
+    def lifecycle(_conn, domain, event, detail, _):
+        if event in names:
+            note(domain.UUIDString(), *names[event])
+
+    def connected():
+        """Waits for libvirtd. What ended while it was away it tells nobody: the list of what runs shows it."""
+        while True:
+            try:
+                conn = libvirt.open("qemu:///system")
+                conn.domainEventRegisterAny(None, libvirt.VIR_DOMAIN_EVENT_ID_LIFECYCLE, lifecycle, None)
+                runs = {domain.UUIDString() for domain in conn.listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE)}
+            except libvirt.libvirtError:
+                time.sleep(0.1)
+                continue
+            for guest in [guest for guest, running in last.items() if running and guest not in runs]:
+                note(guest, "stopped", False)
+            return conn
 
     def reap(_timer, _):
         try:
@@ -145,10 +158,12 @@ def watch(host):
         except ChildProcessError:
             pass
 
-    conn.domainEventRegisterAny(None, libvirt.VIR_DOMAIN_EVENT_ID_LIFECYCLE, lifecycle, None)
     libvirt.virEventAddTimeout(200, reap, None)
+    conn = connected()
     while True:
         libvirt.virEventRunDefaultImpl()
+        if not conn.isAlive():
+            conn = connected()
 
 
 if __name__ == "__main__":
