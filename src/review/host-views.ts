@@ -1,5 +1,6 @@
 /** A host as people and the API read it: plain JSON made from its verdict and from what the journal tells of it. */
 import { returnStates } from '../domain/host-return.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { HostReturnDetail, HostStatus } from '../domain/operations.ts'
 import type { ReturnRecord } from '../domain/return-record.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -26,7 +27,7 @@ export function returnDetail({ ourFlags: mark, state, said, leftovers, order }: 
 
 export function hostStatus(verdict: Verdict, zone: string | null, { store, orders }: HostViewParts): HostStatus {
   const { host, segment, kind, reason, message, at, evidence } = verdict
-  const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
+  const { status, state, forcedDown, silentMs, sinceBeatMs, intervalMs, missedBeats, probes } = evidence
   const incident = (store.openOn(host) ?? store.openProcessOn(host))?.id ?? null
   const { setAside } = store.returnOf(host)
   const returning = store.isReturning(host) ? store.returnOf(host).state : null
@@ -41,6 +42,7 @@ export function hostStatus(verdict: Verdict, zone: string | null, { store, order
     state,
     forcedDown,
     silentMs,
+    ...omitUndefined({ sinceBeatMs }),
     intervalMs,
     missedBeats,
     probes,

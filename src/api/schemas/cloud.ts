@@ -249,6 +249,7 @@ const hostShape = {
   state: z.string().nullable(),
   forcedDown: z.boolean(),
   silentMs: z.number(),
+  sinceBeatMs: z.number().exactOptional().describe('Since its last beat: a freeze does not restart it'),
   intervalMs: z.number(),
   missedBeats: z.number(),
   probes: z.array(probeReading),

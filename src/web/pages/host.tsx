@@ -17,7 +17,7 @@ import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Stamped, Tag, Time } from '../parts/text.tsx'
+import { SilentFor, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../../domain/text/span.ts'
 import { probeTone, verdictTone } from '../../domain/text/tone.ts'
@@ -149,19 +149,8 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
 }
 
 function Seen({ host }: { host: HostDetail }) {
-  const {
-    status,
-    state,
-    forcedDown,
-    disabledReason,
-    updatedAt,
-    silentMs,
-    intervalMs,
-    missedBeats,
-    probes,
-    verdict,
-    reason,
-  } = host
+  const { status, state, forcedDown, disabledReason, updatedAt, intervalMs, missedBeats, probes, verdict, reason } =
+    host
   return (
     <>
       <Facts>
@@ -171,8 +160,14 @@ function Seen({ host }: { host: HostDetail }) {
           {disabledReason !== null && <span class="under">{disabledReason}</span>}
         </Fact>
         <Fact name="Heartbeat">
-          {missedBeats < 1.2 ? 'beating' : `silent for ${span(silentMs)}`}, {missedBeats.toFixed(1)} missed, every{' '}
-          {span(intervalMs)}
+          {missedBeats < 1.2 ? (
+            'beating'
+          ) : (
+            <>
+              silent for <SilentFor seen={host} />
+            </>
+          )}
+          , {missedBeats.toFixed(1)} missed, every {span(intervalMs)}
           {updatedAt !== null && (
             <span class="under">
               <Stamped text={`last stamp ${updatedAt} (cloud time)`} />

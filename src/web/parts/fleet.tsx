@@ -8,12 +8,11 @@ import type { Order } from '../../domain/order.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { span } from '../../domain/text/span.ts'
 import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
 import { shortHost } from '../words/short-host.ts'
 import { Icon } from './icons.tsx'
 import { Empty } from './states.tsx'
-import { Stamped, Tag } from './text.tsx'
+import { SilentFor, Stamped, Tag } from './text.tsx'
 
 /** Above this many healthy hosts in a segment, their tiles carry no names. */
 const namedTiles = 120
@@ -85,7 +84,7 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
                   {verdictWord({ kind: host.verdict, reason: host.reason })}
                 </Tag>
                 <span class="under">
-                  <Stamped text={tileText(host)} />
+                  <TileText host={host} />
                 </span>
               </a>
             </li>
@@ -157,19 +156,15 @@ function tileLink({ incident, host }: HostStatus): string {
   return incident === null ? link.host(host) : link.incident(incident)
 }
 
-function tileText({
-  verdict,
-  silentMs,
-  returning,
-  setAside,
-  standingOrders,
-  message,
-  missedBeats,
-}: HostStatus): string {
+function TileText({ host }: { host: HostStatus }) {
+  const { verdict, returning, setAside, standingOrders, message, missedBeats } = host
   const [order] = standingOrders
-  if (verdict === 'maintenance' && order !== undefined) return order.reason
-  if (verdict === 'returning' && returning !== null) return returning
-  if (setAside !== null) return `set aside, silent ${span(silentMs)}`
-  if (missedBeats >= 1) return `silent ${span(silentMs)}`
-  return message
+  if (verdict === 'maintenance' && order !== undefined) return <>{order.reason}</>
+  if (verdict === 'returning' && returning !== null) return <>{returning}</>
+  if (setAside === null && missedBeats < 1) return <Stamped text={message} />
+  return (
+    <>
+      {setAside !== null && 'set aside, '}silent <SilentFor seen={host} />
+    </>
+  )
 }
