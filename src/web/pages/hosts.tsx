@@ -20,6 +20,7 @@ import {
   fencingWord,
   gapSentences,
   holdWord,
+  isOut,
   leavesSome,
   leftText,
   needsPerson,
@@ -202,8 +203,12 @@ const columns: Column<HostReadiness>[] = [
     title: 'Would come back',
     cell: (host) => (
       <>
-        <span class="primary-text">{backText(host)}</span>
-        {host.plan !== null && (
+        {host.incident === null ? (
+          <span class="primary-text">{backText(host)}</span>
+        ) : (
+          <a href={link.incident(host.incident)}>{backText(host)}</a>
+        )}
+        {host.plan !== null && !isOut(host) && (
           <span class="under" title={leftText(host)}>
             {leftText(host) !== '' && `${leftText(host)} · `}
             <Ago at={host.plan.at} />

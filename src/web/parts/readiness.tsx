@@ -1,6 +1,6 @@
 /** The readiness of one host on one line, and what it lacks: above the plan of that host. */
 import { fencingStates, type HostReadiness } from '../../domain/readiness.ts'
-import { backText, estimateText, fencingWord, holdWord } from '../words/readiness.ts'
+import { backText, estimateText, fencingWord, holdWord, isOut } from '../words/readiness.ts'
 import { fencingTone, verdictTone } from '../../domain/text/tone.ts'
 import { verdictWord } from '../../domain/verdict.ts'
 import { Fact, Facts } from './facts.tsx'
@@ -20,7 +20,7 @@ export function ReadinessLine({ host }: { host: HostReadiness }) {
         </Fact>
         <Fact name="Would come back">
           {backText(host)}
-          {plan !== null && (
+          {plan !== null && !isOut(host) && (
             <>
               , read <Ago at={plan.at} />
             </>
