@@ -236,7 +236,7 @@ export const groupOverride: z.ZodType<GroupOverride> = z.object({
   skipped: z.array(z.string()).describe('Incidents that the scope does not hold any more'),
 })
 
-const returnState = namesOf(returnStates)
+export const returnState = namesOf(returnStates)
 
 const hostShape = {
   host: z.string(),
