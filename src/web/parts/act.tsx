@@ -11,6 +11,7 @@ import { after } from '../browser-clock.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from './announce.tsx'
 import { Dialog } from './dialog.tsx'
+import { Stamped } from './text.tsx'
 import { OrderTimesFields, usualTimes, type OrderTimes, type TimesAsked } from './order-times.tsx'
 
 export interface Act {
@@ -168,7 +169,9 @@ export function ActDialog({
         {failure !== null && (
           <div class="notice bad" role="alert">
             <strong>{failure.unknown ? 'It may have been done' : 'Not done'}</strong>
-            <p>{failure.message}</p>
+            <p>
+              <Stamped text={failure.message} />
+            </p>
           </div>
         )}
         <footer>

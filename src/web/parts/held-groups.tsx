@@ -7,7 +7,7 @@ import { paths } from '../api/paths.ts'
 import { link } from '../router.ts'
 import { counted, number } from '../words/count.ts'
 import { ActButton, ActDialog, type Act } from './act.tsx'
-import { Time } from './text.tsx'
+import { Stamped, Time } from './text.tsx'
 
 /** A group's members change with the journal, and its counts without it. */
 const groupMs = 5_000
@@ -51,7 +51,7 @@ export function HeldGroups({ groups, onDone }: { groups: readonly CountedGroup[]
             <span class="behind">{behind(group)}</span>
           </header>
           <p>
-            {group.message}, since <Time at={group.trippedSince} />.
+            <Stamped text={group.message} />, since <Time at={group.trippedSince} />.
             {group.also.length > 0 && <span class="under">Also over the limit: {group.also.join(', ')}.</span>}
           </p>
           <ul aria-label="Hosts on hold">
