@@ -43,6 +43,12 @@ export const returnStates = {
 
 export type ReturnState = keyof typeof returnStates
 
+/** As people read it beside a host's verdict: which step of its return it is at is in the sentence. */
+export function returnWord(state: ReturnState): string {
+  if (state === 'kept-out') return 'kept out'
+  return state === 'away' || state === 'back' ? state : 'returning'
+}
+
 /** Throws on a change that the table does not allow. Staying is no change. */
 export function changeReturn(from: ReturnState, to: ReturnState): { from: ReturnState; to: ReturnState } {
   const next: readonly ReturnState[] = returnStates[from].next

@@ -104,6 +104,8 @@ export interface Incident {
   attestation: { by: string; statement: string; unixUser?: string } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
   attestedSince: boolean
+  /** The attestation on which the proof rests, whatever was attested after it; null: it rests on none. */
+  provenOn: Incident['attestation']
   /** Null before the first attempt. */
   fencing: FenceProgress | null
   /** A person let this one past the brake. */
@@ -211,6 +213,7 @@ function openIncident(
     startOrder: null,
     attestation: null,
     attestedSince: false,
+    provenOn: null,
     fencing: null,
     override: null,
     cancelled: null,
@@ -245,6 +248,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'proof.recorded':
       incident.proof = entry.data.proof
+      incident.provenOn = entry.data.proof.strength === 'statement' ? incident.attestation : null
       incident.attestedSince = false
       break
     case 'fence.attempt':
@@ -261,6 +265,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
         }
       }
       incident.proof = null
+      incident.provenOn = null
       incident.attestation = null
       // What a person said of the first death says nothing about the next one.
       incident.attestedSince = false

@@ -119,6 +119,8 @@ export interface HostStatus {
   forcedDown: boolean
   /** Since our clock last saw the heartbeat move. */
   silentMs: number
+  /** Of a silent host that was seen to beat: since then. Unlike silentMs, a freeze does not restart it. */
+  sinceBeatMs?: number
   /** The learnt heartbeat interval. */
   intervalMs: number
   missedBeats: number

@@ -6,6 +6,7 @@
  */
 import type { IncidentId } from './entry.ts'
 import type { PowerReading } from './fencing.ts'
+import type { ReturnState } from './host-return.ts'
 import type { InstancePlan } from './plan.ts'
 import type { HostName } from './service.ts'
 import type { ProbeReading, VerdictKind } from './verdict.ts'
@@ -73,6 +74,8 @@ export interface HostReadiness {
   segment: string
   verdict: VerdictKind
   reason: VerdictReason
+  /** How far its return is, while something of ours is still set on it. */
+  returning?: ReturnState | null
   /** Its open incident. */
   incident: IncidentId | null
   /** Null: not read yet. */

@@ -11,7 +11,14 @@ import type { Failure, StepRecord } from './incident.ts'
 import type { IncidentComparison } from './incident-comparison.ts'
 import type { InstanceId } from './instance.ts'
 import type { NoticeFilter, ReceiverNotices } from './notice-listing.ts'
-import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
+import type {
+  DecidedInstance,
+  HostReturnDetail,
+  HostStatus,
+  IncidentDetail,
+  IncidentSummary,
+  TryAgain,
+} from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, PlanSubject, StepKind } from './plan.ts'
 import type { HostReadiness, Readiness } from './readiness.ts'
@@ -152,7 +159,7 @@ export interface FoundInstance {
 
 /** What a few letters may mean, the best match first in each list. */
 export interface SearchResult {
-  hosts: { host: HostName; segment: string; verdict: VerdictKind }[]
+  hosts: Pick<HostStatus, 'host' | 'segment' | 'verdict' | 'reason' | 'returning'>[]
   incidents: IncidentSummary[]
   instances: FoundInstance[]
   /** More was found than is listed. */

@@ -1,4 +1,5 @@
 /** Verdicts: what the monitor concludes about a host, with evidence and a reason. */
+import { returnWord, type ReturnState } from './host-return.ts'
 import type { HostName } from './service.ts'
 import type { VerdictReason } from './verdict-reasons.ts'
 
@@ -76,9 +77,24 @@ export const beatingUnderOurFlags = 'BEATING_UNDER_OUR_FLAGS' satisfies VerdictR
 /** Reason of the verdict `returning` once nova-compute is known to be silent. */
 export const awayAfterIncident = 'AWAY_AFTER_INCIDENT' satisfies VerdictReason
 
-/** As people read it: a silent host that an incident left out of service is not on its way anywhere yet. */
-export function verdictWord({ kind, reason }: Pick<Verdict, 'kind' | 'reason'>): string {
-  return kind === 'returning' && reason === awayAfterIncident ? 'away' : kind
+/** What a host's word is made of. */
+interface Worded {
+  kind: VerdictKind
+  /** Absent: it is about several hosts. */
+  reason?: VerdictReason
+  /** How far its return is, while something of ours is still set on it. */
+  returning?: ReturnState | null
+}
+
+/**
+ * As people read it, on every page: a silent host that an incident left out of service is not on its way anywhere yet, and one that
+ * beats is not healthy before our flags are off.
+ */
+export function verdictWord({ kind, reason, returning = null }: Worded): string {
+  if (kind === 'healthy' && returning !== null) return returnWord(returning)
+  if (kind !== 'returning' || reason === beatingUnderOurFlags) return kind
+  if (reason === awayAfterIncident || returning === 'away') return 'away'
+  return reason === undefined ? 'away or returning' : kind
 }
 
 /** Reasons of the verdict `unknown` while Nova shows no row of the host that says anything. */

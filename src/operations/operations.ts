@@ -137,7 +137,7 @@ export function createOperations(parts: OperationsParts): Operations {
     const open = store.openOn(host)
     const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(store.get(id)) })
     if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...attestation, incident: id }]))
-    journal.append([{ ...attestation, incident: notCancelled(open).id }])
+    journal.append([{ ...attestation, incident: notAttested(notCancelled(open)).id }])
     return answer(open.id)
   }
 }
@@ -189,6 +189,15 @@ function notCancelled(incident: Incident): Incident {
   const { id, cancelled } = incident
   if (cancelled === null) return incident
   const message = `Incident ${id} is being cancelled (by ${cancelled.by}: ${cancelled.reason}); wait until it is closed, then give the order again`
+  throw new LifeboatError('CONFLICT', message)
+}
+
+/** The proof rests on a person's word already. While something holds the incident, another word may be what it waits for. */
+function notAttested(incident: Incident): Incident {
+  const { id, host, proof, provenOn, held } = incident
+  if (proof?.strength !== 'statement' || held !== null) return incident
+  const said = provenOn === null ? '' : `: "${provenOn.statement}"`
+  const message = `${proof.statedBy} already attested that ${host} is dead${said}. Incident ${id} goes on with that word; yours was not recorded: add it as a note`
   throw new LifeboatError('CONFLICT', message)
 }
 

@@ -50,7 +50,7 @@ type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; comma
 /** What ends each hold. Null: it ends by itself, and what it waits for is said. */
 const endsHold: Record<HoldCode, EndsHold> = {
   BRAKE: ({ id, host, attestation }) => ({
-    text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead, or the control plane is at fault. To recover this one anyway, override the brake`,
+    text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether the hosts that failed with it are really dead, or the control plane is at fault. To recover this one anyway, override the brake`,
     command: `lifeboat incident override ${quoted(id)} ${reason}`,
   }),
   FROZEN: () => ({

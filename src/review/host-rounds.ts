@@ -50,6 +50,12 @@ export class HostRounds<T> {
     this.#seen.set(host, { value, failure: null, notBefore: clock.now() + pace.everyMs })
   }
 
+  /** What was read of any host may be over: each is read again in its turn, and until then stands with its age. */
+  readAgain(): void {
+    const now = this.#parts.clock.now()
+    for (const seen of this.#seen.values()) seen.notBefore = Math.min(seen.notBefore, now)
+  }
+
   /** Breaks off the reading of a host. What it would have said is not taken in. */
   cutOff(host: HostName): void {
     this.#reading.get(host)?.abort()

@@ -1,5 +1,6 @@
 /** A host as people and the API read it: plain JSON made from its verdict and from what the journal tells of it. */
-import { returnStates } from '../domain/host-return.ts'
+import { returnStates, type ReturnState } from '../domain/host-return.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { HostReturnDetail, HostStatus } from '../domain/operations.ts'
 import type { ReturnRecord } from '../domain/return-record.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -24,12 +25,16 @@ export function returnDetail({ ourFlags: mark, state, said, leftovers, order }: 
   }
 }
 
+/** How far the host's return is, while something of ours is still set on it and no incident of it is open; null: it is not. */
+export function returningOf(store: Pick<IncidentStore, 'isReturning' | 'returnOf'>, host: string): ReturnState | null {
+  return store.isReturning(host) ? store.returnOf(host).state : null
+}
+
 export function hostStatus(verdict: Verdict, zone: string | null, { store, orders }: HostViewParts): HostStatus {
   const { host, segment, kind, reason, message, at, evidence } = verdict
-  const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
+  const { status, state, forcedDown, silentMs, sinceBeatMs, intervalMs, missedBeats, probes } = evidence
   const incident = (store.openOn(host) ?? store.openProcessOn(host))?.id ?? null
   const { setAside } = store.returnOf(host)
-  const returning = store.isReturning(host) ? store.returnOf(host).state : null
   return {
     host,
     segment,
@@ -41,11 +46,12 @@ export function hostStatus(verdict: Verdict, zone: string | null, { store, order
     state,
     forcedDown,
     silentMs,
+    ...omitUndefined({ sinceBeatMs }),
     intervalMs,
     missedBeats,
     probes,
     incident,
-    returning,
+    returning: returningOf(store, host),
     setAside:
       setAside === null ? null : { incident: setAside.incident, because: setAside.because, since: setAside.since },
     standingOrders: (['pause', 'maintenance'] as const).flatMap((order) => orders.covering(order, host, [segment])),

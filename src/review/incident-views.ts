@@ -54,8 +54,8 @@ export function incidentDetail(record: OnRecord): IncidentDetail {
 
 /** What is known of the host and was ordered for it, on its page as in its detail. */
 export function incidentFacts(incident: Incident): Omit<IncidentDetail, 'fenceAttempts' | 'instanceList'> {
-  const { verdict, proof, revoked, attestation, override, cancelled, watched } = incident
-  const kept = { verdict, proof, voided: revoked, statement: attestation, override, cancelled, watched }
+  const { verdict, proof, revoked, attestation, provenOn, override, cancelled, watched } = incident
+  const kept = { verdict, proof, voided: revoked, statement: provenOn ?? attestation, override, cancelled, watched }
   return { ...incidentSummary(incident), ...kept }
 }
 

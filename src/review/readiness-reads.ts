@@ -71,6 +71,8 @@ export class ReadinessReads {
     // A board answers few at once: what fences the host must not wait for a question of ours.
     journal.onAppend(({ kind, host }) => {
       if (kind === 'incident.opened' && host !== null) this.#fencing.cutOff(host)
+      // What it evacuated is on other hosts now.
+      if (kind === 'incident.closed') this.#plans.readAgain()
     })
   }
 

@@ -11,6 +11,7 @@ import type { IncidentStore } from '../control/incident-store.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import type { Orders } from '../orders/orders.ts'
+import { returningOf } from './host-views.ts'
 import type { ReviewedJournal } from './incident-listing.ts'
 import { pastTimes, type PastTimes } from './past-times.ts'
 import type { ProvenTimes } from './proven-times.ts'
@@ -26,7 +27,7 @@ const incidentsRead = 100
 export interface ReadinessParts {
   clock: Clock
   journal: Pick<ReviewedJournal, 'incidents'>
-  store: Pick<IncidentStore, 'openOn'>
+  store: Pick<IncidentStore, 'openOn' | 'isReturning' | 'returnOf'>
   orders: Pick<Orders, 'covering' | 'inForce'>
   monitor: Pick<Monitor, 'verdicts' | 'verdict' | 'segment' | 'frozen'>
   brake: Pick<BrakeWatch, 'scopes' | 'scopeIdsOf'>
@@ -80,6 +81,7 @@ function hostFacts(
     verdict,
     segment,
     incident: store.openOn(host)?.id ?? null,
+    returning: returningOf(store, host),
     scopes: brake.scopeIdsOf({ host, segment: segment.name }),
     ordered:
       holds === null ? null : { hold: holds.hold === 'PAUSED' ? 'PAUSED' : 'MAINTENANCE', message: holds.message },

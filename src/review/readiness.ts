@@ -4,6 +4,8 @@
  */
 import type { BrakeScope, ScopeId } from '../domain/brake.ts'
 import type { IncidentId } from '../domain/entry.ts'
+import type { ReturnState } from '../domain/host-return.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { HostPlan } from '../domain/plan.ts'
 import {
   gapCodes,
@@ -41,6 +43,8 @@ export interface HostFacts {
   verdict: Verdict
   segment: Segment
   incident: IncidentId | null
+  /** How far its return is, while something of ours is still set on it. */
+  returning?: ReturnState | null
   /** The scopes of the brake that the host counts in. */
   scopes: readonly ScopeId[]
   /** The pause or maintenance that takes the host in. */
@@ -81,6 +85,7 @@ export function hostReadiness(facts: HostFacts, cloud: CloudFacts): HostReadines
     segment: segment.name,
     verdict: verdict.kind,
     reason: verdict.reason,
+    ...omitUndefined({ returning: facts.returning }),
     incident,
     plan: plan.value,
     fencing,

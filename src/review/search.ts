@@ -2,6 +2,7 @@
 import type { FoundInstance, SearchResult } from '../domain/review.ts'
 import type { FoundLine } from '../journal/instance-search.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import { returningOf } from './host-views.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 
 /** Of each kind, when nobody says how many: what fits under the field. */
@@ -10,10 +11,11 @@ const defaultLimit = 8
 interface SearchParts {
   journal: Pick<ReviewedJournal, 'incidents' | 'instances'>
   monitor: Pick<Monitor, 'verdicts'>
+  store: Parameters<typeof returningOf>[0]
 }
 
 /** Nothing to look for finds nothing. */
-export function search({ journal, monitor }: SearchParts, asked: string, limit = defaultLimit): SearchResult {
+export function search({ journal, monitor, store }: SearchParts, asked: string, limit = defaultLimit): SearchResult {
   const text = asked.trim().toLowerCase()
   if (text === '') return { hosts: [], incidents: [], instances: [], more: false }
   const hosts = monitor
@@ -24,7 +26,10 @@ export function search({ journal, monitor }: SearchParts, asked: string, limit =
   const incidents = journal.incidents({ text, limit: limit + 1 })
   const instances = journal.instances(text, limit + 1)
   return {
-    hosts: hosts.slice(0, limit).map(({ host, segment, kind }) => ({ host, segment, verdict: kind })),
+    hosts: hosts.slice(0, limit).map(({ host, segment, kind, reason }) => ({
+      ...{ host, segment, verdict: kind, reason },
+      returning: returningOf(store, host),
+    })),
     incidents: incidents.slice(0, limit).map(summaryOfLine),
     instances: instances.slice(0, limit).map(foundInstance),
     more: [hosts, incidents, instances].some(({ length }) => length > limit),

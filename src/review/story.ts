@@ -119,13 +119,15 @@ function headOf(text: string): string {
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 const requestId = new RegExp(`,? ?\\(?\\breq-${uuid.source}\\)?`, 'gi')
+/** As a part of a longer name, such as that of a directory, it stays: someone deletes what is named. */
+const whole = new RegExp(`(?<![\\w/-])${uuid.source}(?![\\w/-])`, 'gi')
 const isoTime = /\b(\d{4}-\d\d-\d\d)T([\d:]+)(?:\.\d+)?Z\b/g
 
 /** The text with names for ids, and times as people write them. */
 export function readable(text: string, names: ReadonlyMap<string, string>): string {
   return text
     .replace(requestId, '')
-    .replace(uuid, (id) => names.get(id.toLowerCase()) ?? '…')
+    .replace(whole, (id) => names.get(id.toLowerCase()) ?? '…')
     .replace(isoTime, '$1 $2 UTC')
 }
 

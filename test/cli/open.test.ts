@@ -50,7 +50,13 @@ describe('a page', () => {
     ...{ outcome: 'recovered', landedOn: 'cmp02', incidents: 1 },
   })
   const known = {
-    hosts: ['cmp01', 'cmp010'].map((host) => ({ host, segment: 'ceph', verdict: 'healthy' as const })),
+    hosts: ['cmp01', 'cmp010'].map((host) => ({
+      host,
+      segment: 'ceph',
+      verdict: 'healthy' as const,
+      reason: 'BEATING' as const,
+      returning: null,
+    })),
     incidents: [incident('20260102T030000Z-cmp01'), incident('20260101T000000Z-db-host')],
     instances: [instance('u-1', 'web-7'), instance('u-2', 'web-70'), instance('u-3', 'twin'), instance('u-4', 'twin')],
   }

@@ -55,6 +55,18 @@ it('an incident that is being cancelled takes neither an attestation, an overrid
   expect(written).toEqual([])
 })
 
+it('whoever attests what is proven by another one’s word is told whose, until a hold asks for a word again', async () => {
+  const word = { by: 'bob', statement: 'both cords are out' }
+  const proven = { proof: { strength: 'statement', statedBy: 'bob' } as Incident['proof'], provenOn: word }
+  const late = operations({ ...proven, held: null })
+  const message = expect.stringMatching(/^bob already attested that cmp01 is dead: "both cords are out"/)
+  await expect(asked(() => late.it.recover(order))).rejects.toMatchObject({ code: 'CONFLICT', message })
+  expect(late.written).toEqual([])
+  const held = operations({ ...proven, held: { code: 'HOST_ALIVE', message: 'it beat', since: '' } })
+  await held.it.recover(order)
+  expect(held.written).toMatchObject([{ kind: 'operator.statement' }])
+})
+
 it('an attestation that the brake holds up says so: the word is kept, and nothing is done on it yet', async () => {
   const { written, it: asking } = operations({}, '3 of 8 hosts of the cloud are down (limit 2)')
   expect(await asking.recover(order)).toEqual({

@@ -4,6 +4,7 @@ import type { Entry } from '../../src/domain/entry.ts'
 import { openJournalAccess } from '../../src/review/journal-access.ts'
 import { postMortem } from '../../src/review/post-mortem.ts'
 import { newJournal } from '../journal/fixtures.ts'
+import { readable } from '../../src/review/story.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 
 const retry = { fenceRetryMs: 60_000, fenceRetryMaxMs: 900_000 }
@@ -129,6 +130,15 @@ it('of a crash names its instance once, and writes times as people do', () => {
   expect(text).toContain('| Incident opened for instance web on c1 by masakari: its guest crashed')
   expect(text).toContain('Held: paused until 2026-01-02 04:00:00 UTC.')
   expect(text).not.toContain('proven dead')
+})
+
+it('names an instance, and leaves the directory that has its id in its name as it is', () => {
+  const id = 'a8393ac1-e33a-41f1-b53b-f04c3d9f3963'
+  const told = readable(
+    `Delete the allocation of ${id}, and ${id}_resize (/var/lib/nova/instances/${id})`,
+    new Map([[id, 'web']]),
+  )
+  expect(told).toBe(`Delete the allocation of web, and ${id}_resize (/var/lib/nova/instances/${id})`)
 })
 
 it(

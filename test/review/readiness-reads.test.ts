@@ -51,6 +51,10 @@ function reading({ hosts = 3, fencing = ['bmc'], lookMs = 100 } = {}) {
       open = [...open, { host, held }]
       tell({ kind: 'incident.opened', host } as Parameters<typeof tell>[0])
     },
+    closes: (host: string) => {
+      open = open.filter((one) => one.host !== host)
+      tell({ kind: 'incident.closed', host } as Parameters<typeof tell>[0])
+    },
   }
 }
 
@@ -63,6 +67,17 @@ it('no plan is read while a recovery works, and plans are read on while one only
   waiting.opens('c0', { code: 'BRAKE', message: '', since: '' })
   await waiting.clock.advance(60_000)
   expect(waiting.planned).toEqual(['c0', 'c1', 'c2'])
+})
+
+it('once a recovery has ended the plans of all hosts are read again: their instances have moved', async () => {
+  const { clock, planned, opens, closes } = reading()
+  await clock.advance(60_000)
+  opens('c0', null)
+  await clock.advance(60_000)
+  expect(planned).toEqual(['c0', 'c1', 'c2'])
+  closes('c0')
+  await clock.advance(60_000)
+  expect(planned.slice(3).toSorted()).toEqual(['c0', 'c1', 'c2'])
 })
 
 it('lists of the whole cloud are read once a minute, not once a host', async () => {

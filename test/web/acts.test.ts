@@ -48,7 +48,7 @@ describe('a dialog', () => {
   it('sends nothing without a reason, keeps the focus inside, and closes without doing anything', async () => {
     await openIncident('cmp02')
     const head = stage.journal.head().seq
-    const button = page.getByRole('button', { name: 'Override the brake' })
+    const button = page.getByRole('button', { name: 'Override the brake', exact: true })
     await button.click()
     const dialog = page.locator('dialog')
     await dialog.locator('button[type=submit]').click()
@@ -121,6 +121,34 @@ describe('what may have been done', () => {
     expect(await textOf(page, 'dialog .notice.bad')).toMatch(/^It may have been done/)
     await page.unroute('**/cancel')
     await page.keyboard.press('Escape')
+  })
+})
+
+describe('an order on its way', () => {
+  it('cannot be left, until it may: then it is said that it may still be done, and its answer is told all the same', async () => {
+    await openIncident('cmp02')
+    await page.clock.install()
+    let answer = (): void => undefined
+    await page.route('**/notes', async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve))
+      await route.continue()
+    })
+    await page.locator('main .act').getByRole('button', { name: 'Add a note', exact: true }).click()
+    const dialog = page.locator('dialog')
+    await dialog.locator('textarea').fill('it was slow')
+    await dialog.locator('button[type=submit]').click()
+    for (let n = 0; n < 3; n++) await page.keyboard.press('Escape')
+    await expect.poll(() => dialog.isVisible()).toBe(true)
+    expect(await dialog.getByRole('button', { name: 'Do nothing' }).isDisabled()).toBe(true)
+    expect(await dialog.getByRole('button', { name: 'Close' }).isDisabled()).toBe(true)
+    await page.clock.runFor(15_500)
+    await expect.poll(() => textOf(page, 'dialog .notice.bad')).toMatch(/^It may still be done .* Check the page/)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    answer()
+    await page.getByText('The note is in the journal', { exact: false }).waitFor()
+    await page.clock.resume()
+    await page.unroute('**/notes')
   })
 })
 

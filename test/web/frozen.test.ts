@@ -27,6 +27,9 @@ it('while it is away nobody can say when', async () => {
   expect(await textOf(page, '.page-head')).toMatch(
     /Nova does not answer .*Nova did not answer .+ \(GET \/os-services: .+\)/,
   )
+  // As it was known last: nothing of it is green.
+  expect(await textOf(page, '.fleet')).toMatch(/hosts healthy when Nova last answered/)
+  expect(await page.locator('.fleet .good').count()).toBe(0)
   expect(await textOf(page, '.holds .notice')).toMatch(/since .*No verdict changes until the freeze ends\.$/)
 })
 

@@ -133,8 +133,9 @@ it('a line that is dead, though nobody said so, is found out, and what was misse
   await tab.goto(`${stage.url}/incidents/${id}`)
   await tab.waitForSelector('.live-mark.live')
   // Nothing was written: a calm cloud is no dead line.
-  await tab.clock.runFor(31_000)
-  await tab.waitForTimeout(300)
+  const asked = tab.waitForResponse('**/v1/status')
+  await tab.clock.runFor(10_500)
+  await asked
   await tab.clock.runFor(5_000)
   expect(await textOf(tab, '.live-mark')).toBe('live')
   stage.daemon.review.note(id, { by: 'eve', text: 'written while the line was dead' })
@@ -148,6 +149,18 @@ it('a line that is dead, though nobody said so, is found out, and what was misse
   await tab.close()
   dead.closeAllConnections()
   dead.close()
+})
+
+it('a daemon that stands still is not live for longer than its heartbeat takes', async () => {
+  const tab = await stage.page('reader')
+  await tab.clock.install()
+  await tab.goto(`${stage.url}/hosts`)
+  await tab.waitForSelector('.live-mark.live')
+  // It takes every question, and answers none.
+  await tab.route('**/v1/**', () => undefined)
+  await tab.clock.runFor(15_500)
+  expect(await textOf(tab, '.live-mark')).toMatch(/disconnected/)
+  await tab.close()
 })
 
 it('an act of someone else shows without a reload', async () => {

@@ -48,9 +48,24 @@ it.each(['light', 'dark'] as const)(
     await page.waitForSelector('.held-group button')
     const box = await card().getByRole('button').boundingBox()
     expect([await violationsOf(page), box!.y + box!.height <= 844]).toEqual([[], true])
+    await card().getByRole('button').click()
+    const inside = page.locator('dialog .dialog-inside')
+    // What is wider is cut off: it is the words of a warning, and its button.
+    expect(await inside.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+    await page.keyboard.press('Escape')
     await page.setViewportSize({ width: 1280, height: 860 })
   },
 )
+it('the page of one of them, where the mail leads, names and links the others and has the act for all', async () => {
+  await page.goto(`${stage.url}/incidents/${stage.incident('cmp02')?.id ?? ''}`)
+  const others = card().getByRole('list', { name: 'Hosts on hold' }).getByRole('link')
+  await expect.poll(() => others.allInnerTexts()).toEqual(hosts)
+  expect(await others.last().getAttribute('href')).toBe(`/incidents/${stage.incident('cmp04')?.id ?? ''}`)
+  expect(await card().getByRole('button').innerText()).toBe('Override the brake for all 4')
+  expect(await textOf(page, '.todo')).toMatch(/the hosts that failed with it/)
+  await page.goto(`${stage.url}/`)
+  await card().waitFor()
+})
 it('a host in maintenance is marked, and its segment is not folded', async () => {
   await stage.daemon.operations.startMaintenance({
     ...{ by: 'ann', reason: 'memory', scope: { kind: 'host', name: 'cmp09' }, until: null },
@@ -101,6 +116,8 @@ it('limits that are passed and hold no incident any more are one notice', async 
   await stage.daemon.operations.override(id, { by: 'ann', reason: 'the same PDU' })
   for (const host of [...hosts, 'cmp05']) await stage.ended(host)
   await page.goto(`${stage.url}/`)
-  const notice = page.locator('.notice', { hasText: 'The brake holds' })
-  await expect.poll(() => notice.innerText()).toMatch(/^The brake holds 2 scopes\s.*of segment simulated .*of rack a /s)
+  const notice = page.locator('.notice', { hasText: 'The brake' })
+  await expect
+    .poll(() => notice.innerText())
+    .toMatch(/^The brake would hold the next failure\s.*of segment simulated .*of rack a /s)
 })

@@ -24,7 +24,7 @@ import type {
 } from '../../domain/review.ts'
 import { comparedParts, type IncidentComparison } from '../../domain/incident-comparison.ts'
 import type { TryAgain } from '../../domain/operations.ts'
-import { hostReturn } from './cloud.ts'
+import { hostReturn, returnState } from './cloud.ts'
 import { decidedShape, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
 import { instancePlan } from './plans.ts'
 import {
@@ -37,6 +37,7 @@ import {
   stepStatus,
   time,
   verdictKind,
+  verdictReason,
   verdictShape,
   waitsUntil,
 } from './shared.ts'
@@ -199,7 +200,15 @@ const foundInstance: z.ZodType<FoundInstance> = z
 
 export const searchResult: z.ZodType<SearchResult> = z
   .object({
-    hosts: z.array(z.object({ host: z.string(), segment: z.string(), verdict: verdictKind })),
+    hosts: z.array(
+      z.object({
+        host: z.string(),
+        segment: z.string(),
+        verdict: verdictKind,
+        reason: verdictReason,
+        returning: returnState.nullable(),
+      }),
+    ),
     incidents: z.array(incidentSummary),
     instances: z.array(foundInstance),
     more: z.boolean().describe('More was found than is listed'),

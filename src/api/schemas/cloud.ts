@@ -236,7 +236,7 @@ export const groupOverride: z.ZodType<GroupOverride> = z.object({
   skipped: z.array(z.string()).describe('Incidents that the scope does not hold any more'),
 })
 
-const returnState = namesOf(returnStates)
+export const returnState = namesOf(returnStates)
 
 const hostShape = {
   host: z.string(),
@@ -249,6 +249,7 @@ const hostShape = {
   state: z.string().nullable(),
   forcedDown: z.boolean(),
   silentMs: z.number(),
+  sinceBeatMs: z.number().exactOptional().describe('Since its last beat: a freeze does not restart it'),
   intervalMs: z.number(),
   missedBeats: z.number(),
   probes: z.array(probeReading),

@@ -8,6 +8,7 @@ import {
   type PlanCounts,
   type Readiness,
 } from '../../domain/readiness.ts'
+import { returnState } from './cloud.ts'
 import { count, namesOf, probeReading, time, verdictKind, verdictReason } from './shared.ts'
 
 const fenceReading: z.ZodType<FenceReading> = z.object({
@@ -44,6 +45,10 @@ export const hostReadiness: z.ZodType<HostReadiness> = z
     segment: z.string(),
     verdict: verdictKind,
     reason: verdictReason,
+    returning: returnState
+      .nullable()
+      .exactOptional()
+      .describe('While something of ours is set on it: how far its return is'),
     incident: z.string().nullable(),
     plan: planCounts.nullable().describe('Null: not read yet'),
     fencing: z.object({ state: namesOf(fencingStates), methods: z.array(fenceReading) }),

@@ -14,7 +14,7 @@ import { tenureText } from '../tenure-text.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { faultIsOver } from '../../domain/text/freeze-sentence.ts'
 import { span } from '../../domain/text/span.ts'
-import { receiverStanding, verdictTone } from '../../domain/text/tone.ts'
+import { hostTone, receiverStanding, verdictTone } from '../../domain/text/tone.ts'
 import { clockTime, counted } from '../wording.ts'
 import { addHostMaintenance } from './maintenance.ts'
 import { orderLine } from './order-options.ts'
@@ -234,7 +234,7 @@ const hostColumns: Column<HostStatus>[] = [
     type: 'string',
     means: 'What Lifeboat concludes about it',
     value: (it) => it.verdict,
-    text: (it) => toned(verdictTone[it.verdict], verdictWord({ kind: it.verdict, reason: it.reason })),
+    text: (it) => toned(hostTone(it), verdictWord({ ...it, kind: it.verdict })),
   },
   {
     title: 'Status',

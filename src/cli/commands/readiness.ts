@@ -1,7 +1,7 @@
 /** `lifeboat plan --all`: whether each host could fail safely now, as the daemon knows it. */
 import { gapCodes, type HostReadiness } from '../../domain/readiness.ts'
 import { span } from '../../domain/text/span.ts'
-import { fencingTone, verdictTone } from '../../domain/text/tone.ts'
+import { fencingTone, hostTone } from '../../domain/text/tone.ts'
 import { verdictWord } from '../../domain/verdict.ts'
 import type { Column } from '../output/formats.ts'
 import { toned } from '../output/words.ts'
@@ -17,7 +17,7 @@ export const readinessColumns: Column<HostReadiness>[] = [
     means: 'What Lifeboat concludes about it',
     whole: true,
     value: (it) => it.verdict,
-    text: (it) => toned(verdictTone[it.verdict], verdictWord({ kind: it.verdict, reason: it.reason })),
+    text: (it) => toned(hostTone(it), verdictWord({ ...it, kind: it.verdict })),
   },
   {
     title: 'Instances',

@@ -1,4 +1,5 @@
 /** Which colour a word of the domain has, on pages and terminals. Colour never stands alone: the word is always beside it. Pure. */
+import type { ReturnState } from '../host-return.ts'
 import { holdsForAPerson } from '../incident-phases.ts'
 import type { ReceiverHealth } from '../notice.ts'
 import type { NoticeState } from '../notice-record.ts'
@@ -23,6 +24,17 @@ export const verdictTone: Record<VerdictKind, Tone> = {
   contradiction: 'bad',
   recovering: 'live',
   returning: 'wait',
+}
+
+/** A host that beats while something of ours is still set on it takes no instance yet. */
+export function hostTone({
+  verdict,
+  returning = null,
+}: {
+  verdict: VerdictKind
+  returning?: ReturnState | null
+}): Tone {
+  return verdict === 'healthy' && returning !== null ? 'wait' : verdictTone[verdict]
 }
 
 /** The most urgent first: the order of hosts that need a look. */

@@ -23,10 +23,13 @@ const retryMs = [500, 1_000, 2_000, 5_000, 10_000]
  * entry has come for this long, the pages ask for the number of the newest entry on record, and compare it with the newest that
  * the stream has brought. Shorter asks more often on calm days, for nothing; longer says "live" over old news for longer.
  */
-const silenceLimitMs = 30_000
+const silenceLimitMs = 10_000
 
-/** The answer to that question comes on another line, and a dead one gives none. Longer is longer "live" over old news. */
-const answerLimitMs = 10_000
+/**
+ * The answer to that question comes on another line, and a dead one gives none. Longer is longer "live" over old news: with the
+ * silence before it, it is as long as the daemon's heartbeat.
+ */
+const answerLimitMs = 5_000
 
 /** Entries written just before that answer are still on their way. Shorter takes a slow line for a dead one. */
 const deliveryMs = 3_000

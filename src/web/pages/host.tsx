@@ -1,7 +1,7 @@
 /** One host: its verdict with evidence, how far it is on its way back, its history, and what can be ordered for it. */
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
-import { returnStates } from '../../domain/host-return.ts'
+import { returnStates, returnWord } from '../../domain/host-return.ts'
 import type { MaintenanceView } from '../../domain/maintenance-view.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
@@ -17,10 +17,10 @@ import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Stamped, Tag, Time } from '../parts/text.tsx'
+import { SilentFor, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../../domain/text/span.ts'
-import { probeTone, verdictTone } from '../../domain/text/tone.ts'
+import { hostTone, probeTone, verdictTone } from '../../domain/text/tone.ts'
 
 export function HostPage({ host }: { host: string }) {
   useTitle(host)
@@ -83,12 +83,12 @@ export function HostPage({ host }: { host: string }) {
 }
 
 function Head({ host }: { host: HostDetail }) {
-  const { verdict, reason, message, segment, zone, incident } = host
+  const { verdict, message, segment, zone, incident } = host
   return (
     <>
       <PageHead title={host.host}>
-        <Tag tone={verdictTone[verdict]} title={verdictKinds[verdict]}>
-          {verdictWord({ kind: verdict, reason })}
+        <Tag tone={hostTone(host)} title={verdictKinds[verdict]}>
+          {verdictWord({ ...host, kind: verdict })}
         </Tag>
         <span class="head-facts">
           segment {segment}
@@ -149,19 +149,8 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
 }
 
 function Seen({ host }: { host: HostDetail }) {
-  const {
-    status,
-    state,
-    forcedDown,
-    disabledReason,
-    updatedAt,
-    silentMs,
-    intervalMs,
-    missedBeats,
-    probes,
-    verdict,
-    reason,
-  } = host
+  const { status, state, forcedDown, disabledReason, updatedAt, intervalMs, missedBeats, probes, verdict, reason } =
+    host
   return (
     <>
       <Facts>
@@ -171,8 +160,14 @@ function Seen({ host }: { host: HostDetail }) {
           {disabledReason !== null && <span class="under">{disabledReason}</span>}
         </Fact>
         <Fact name="Heartbeat">
-          {missedBeats < 1.2 ? 'beating' : `silent for ${span(silentMs)}`}, {missedBeats.toFixed(1)} missed, every{' '}
-          {span(intervalMs)}
+          {missedBeats < 1.2 ? (
+            'beating'
+          ) : (
+            <>
+              silent for <SilentFor seen={host} />
+            </>
+          )}
+          , {missedBeats.toFixed(1)} missed, every {span(intervalMs)}
           {updatedAt !== null && (
             <span class="under">
               <Stamped text={`last stamp ${updatedAt} (cloud time)`} />
@@ -246,7 +241,8 @@ function Return({ host }: { host: HostDetail }) {
   return (
     <>
       <p>
-        <Tag tone={back.state === 'back' ? 'good' : 'wait'}>{back.state}</Tag> <Stamped text={back.message} />
+        <Tag tone={back.state === 'back' ? 'good' : 'wait'}>{returnWord(back.state)}</Tag>{' '}
+        <Stamped text={back.message} />
         {back.message !== returnStates[back.state].means && (
           <span class="under">{returnStates[back.state].means}.</span>
         )}
@@ -279,12 +275,17 @@ function Return({ host }: { host: HostDetail }) {
   )
 }
 
+/** The word that the line before has for it, where that is on the page. */
+function wordBefore(from: VerdictLine['from'], before: VerdictLine | undefined): string {
+  return before?.kind === from ? verdictWord(before) : verdictWord({ kind: from })
+}
+
 function History({ lines }: { lines: readonly VerdictLine[] }) {
   if (lines.length === 0) return <Empty>No verdict on record.</Empty>
   const newest = [...lines].sort((a, b) => b.seq - a.seq)
   return (
     <ol class="timeline">
-      {newest.map(({ seq, at, from, kind, reason, message, incident, evidence }) => (
+      {newest.map(({ seq, at, from, kind, reason, message, incident, evidence }, place) => (
         <li key={seq} class={verdictTone[kind]}>
           <span class="when">
             <Time at={at} />
@@ -292,7 +293,7 @@ function History({ lines }: { lines: readonly VerdictLine[] }) {
           </span>
           <span class="dot" aria-hidden="true" />
           <span class="told">
-            <span class="faint">{from} → </span>
+            <span class="faint">{wordBefore(from, newest[place + 1])} → </span>
             <strong>{verdictWord({ kind, reason })}</strong>: <Stamped text={message} />
             {incident !== null && (
               <>

@@ -20,12 +20,13 @@ import {
   fencingWord,
   gapSentences,
   holdWord,
+  isOut,
   leavesSome,
   leftText,
   needsPerson,
   readinessTone,
 } from '../words/readiness.ts'
-import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
+import { hostTone, verdictOrder } from '../../domain/text/tone.ts'
 
 /** What is written in so short a time is one request: of thousands of hosts the answer is megabytes. */
 const gatherMs = 2_000
@@ -188,12 +189,12 @@ const columns: Column<HostReadiness>[] = [
   {
     key: 'outcome',
     title: 'Verdict',
-    cell: ({ verdict, reason, holds }) => (
+    cell: (host) => (
       <>
-        <Tag tone={verdictTone[verdict]} title={verdictKinds[verdict]}>
-          {verdictWord({ kind: verdict, reason })}
+        <Tag tone={hostTone(host)} title={verdictKinds[host.verdict]}>
+          {verdictWord({ ...host, kind: host.verdict })}
         </Tag>
-        <span class="under">{[...new Set(holds.map(({ code }) => holdWord[code]))].join(', ')}</span>
+        <span class="under">{[...new Set(host.holds.map(({ code }) => holdWord[code]))].join(', ')}</span>
       </>
     ),
   },
@@ -202,8 +203,12 @@ const columns: Column<HostReadiness>[] = [
     title: 'Would come back',
     cell: (host) => (
       <>
-        <span class="primary-text">{backText(host)}</span>
-        {host.plan !== null && (
+        {host.incident === null ? (
+          <span class="primary-text">{backText(host)}</span>
+        ) : (
+          <a href={link.incident(host.incident)}>{backText(host)}</a>
+        )}
+        {host.plan !== null && !isOut(host) && (
           <span class="under" title={leftText(host)}>
             {leftText(host) !== '' && `${leftText(host)} · `}
             <Ago at={host.plan.at} />

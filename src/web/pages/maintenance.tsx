@@ -13,7 +13,7 @@ import { planMaintenance, endOrder, withdraw } from '../parts/maintenance-acts.t
 import { orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Time } from '../parts/text.tsx'
+import { Stamped, Time } from '../parts/text.tsx'
 import { Cell, Row, TitledTable } from '../parts/titled-table.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
@@ -80,7 +80,7 @@ function Conflicts({ view: { conflicts } }: { view: MaintenanceView }) {
                 From <Time at={conflict.from} />:{' '}
               </>
             )}
-            {conflict.message}.{' '}
+            <Stamped text={conflict.message} />.{' '}
             {conflict.incident !== null && <a href={link.incident(conflict.incident)}>Its incident</a>}
           </p>
         </div>

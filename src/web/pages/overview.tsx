@@ -70,7 +70,7 @@ export function OverviewPage() {
           unsettled.value === null && unsettled.failure === null ? (
             <p class="loading">Loading…</p>
           ) : (
-            <Standing status={value} groups={held} unsettled={unsettled.value} onDone={() => reload(0)} />
+            <Standing status={agreeing(value, incidents.value)} groups={held} onDone={() => reload(0)} />
           )
         }
       </Loaded>
@@ -83,8 +83,11 @@ export function OverviewPage() {
           <IncidentTable incidents={open} caption="Open incidents" />
         </Section>
       )}
+      {status.value !== null && (
+        <Unsettled named={unsettled.value ?? []} count={status.value.incidents.unsettled.incidents} />
+      )}
       <Section id="fleet" title="Fleet" note={hosts.value === null ? '' : counted(hosts.value.length, 'host')}>
-        <Loaded of={hosts}>{(value) => <Fleet hosts={value} />}</Loaded>
+        <Loaded of={hosts}>{(value) => <Fleet hosts={value} old={status.value?.lastPoll?.ok === false} />}</Loaded>
       </Section>
       <Section id="recent" title="Recent incidents" note={<a href="/incidents">All incidents</a>}>
         <Loaded of={incidents}>
@@ -100,12 +103,10 @@ export function OverviewPage() {
 interface StandingProps {
   status: DaemonStatus
   groups: readonly CountedGroup[]
-  /** The newest of those that are over and not done with; null: they could not be read. */
-  unsettled: readonly IncidentSummary[] | null
   onDone: () => void
 }
 
-function Standing({ status, groups, unsettled, onDone }: StandingProps) {
+function Standing({ status, groups, onDone }: StandingProps) {
   const { title, tone } = sentence(status, groups)
   const { mode, lastPoll, paused } = status
   return (
@@ -133,9 +134,19 @@ function Standing({ status, groups, unsettled, onDone }: StandingProps) {
       </PageHead>
       <HeldGroups groups={groups} onDone={onDone} />
       <Holds status={status} groups={groups} />
-      <Unsettled named={unsettled ?? []} count={status.incidents.unsettled.incidents} />
     </>
   )
+}
+
+/**
+ * The headline counts what stands below it: status and incidents are read one after the other, and in between a recovery comes to be
+ * held. Where more are open than were read, the status alone has them all.
+ */
+function agreeing(status: DaemonStatus, incidents: readonly IncidentSummary[] | null): DaemonStatus {
+  if (incidents === null || incidents.length >= incidentsRead) return status
+  const open = incidents.filter(({ ended }) => ended === null)
+  const held = open.filter((incident) => incident.held !== null).length
+  return { ...status, incidents: { ...status.incidents, open: open.length, held } }
 }
 
 /** (5!) before the title of the tab: so many wait for a person. */
@@ -256,8 +267,8 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
         <div class="notice wait">
           <strong>The configuration on disk was rejected</strong>
           <p>
-            {refused.message}. The one read at <Time at={configuration.loadedAt} /> stays in force; {refused.by} asked
-            for the new one at <Time at={refused.at} />.
+            <Stamped text={refused.message} />. The one read at <Time at={configuration.loadedAt} /> stays in force;{' '}
+            {refused.by} asked for the new one at <Time at={refused.at} />.
           </p>
         </div>
       )}
@@ -269,11 +280,7 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
         <div>
           <dt>Brake</dt>
           <dd>
-            {tripped.length === 0 ? (
-              <Tag tone="good">not tripped</Tag>
-            ) : (
-              <Tag tone="bad">{counted(tripped.length, 'scope')} held</Tag>
-            )}{' '}
+            {tripped.length === 0 ? <Tag tone="good">not tripped</Tag> : <Tag tone="bad">tripped</Tag>}{' '}
             <span class="faint">{scopesText(brake)}</span>
           </dd>
         </div>
@@ -302,14 +309,13 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
 
 /** Scopes that hold no incident and would hold the next one. One failure often trips several: they are one notice. */
 function Tripped({ scopes }: { scopes: DaemonStatus['brake'] }) {
-  const [first, ...others] = scopes
-  if (first === undefined) return null
+  if (scopes.length === 0) return null
   return (
     <div class="notice wait">
-      <strong>The brake holds {others.length === 0 ? first.title : counted(scopes.length, 'scope')}</strong>
+      <strong>The brake would hold the next failure</strong>
       {scopes.map(({ scope, message, trippedSince }) => (
         <p key={scope}>
-          {message}
+          <Stamped text={message} />
           {trippedSince !== null && (
             <>
               , since <Time at={trippedSince} />

@@ -87,7 +87,11 @@ export function PlanPage({ host }: { host: string }) {
       {refusal !== null && (
         <Problem title="Not for this login">{refusal}: a plan asks Nova for every instance.</Problem>
       )}
-      {failure !== null && <Problem title="No plan">{failure.message}</Problem>}
+      {failure !== null && (
+        <Problem title="No plan">
+          <Stamped text={failure.message} />
+        </Problem>
+      )}
       {run === null && busy && refusal === null && (
         <p class="loading" role="status">
           Asking Nova…

@@ -9,6 +9,7 @@ import { Tag } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
+import { verdictWord } from '../../domain/verdict.ts'
 import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
 import { shortHost } from '../words/short-host.ts'
 
@@ -45,7 +46,7 @@ function OneSegment({ segment }: { segment: SegmentStatus }) {
           .filter((kind) => (verdicts[kind] ?? 0) > 0)
           .map((kind) => (
             <Tag key={kind} tone={verdictTone[kind]}>
-              {verdicts[kind]} {kind}
+              {verdicts[kind]} {verdictWord({ kind })}
             </Tag>
           ))}
         {openIncidents.map((id) => (

@@ -3,12 +3,15 @@
  * person's name is the login's: nobody types it.
  */
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Role } from '../../domain/review.ts'
+import { span } from '../../domain/text/span.ts'
 import { post, type ApiFailure } from '../api/client.ts'
+import { after } from '../browser-clock.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from './announce.tsx'
 import { Dialog } from './dialog.tsx'
+import { Stamped } from './text.tsx'
 import { OrderTimesFields, usualTimes, type OrderTimes, type TimesAsked } from './order-times.tsx'
 
 export interface Act {
@@ -34,6 +37,12 @@ export interface Act {
   /** Said when it is done, from the answer where that decides. */
   done: string | ((answer: unknown) => string)
 }
+
+/**
+ * An order that has had no answer for so long may be left: until then its dialog stays, for the page behind would look as if
+ * nothing had been ordered. Shorter alarms people about a busy daemon; longer keeps them from the page where they would see.
+ */
+const answerDueMs = 15_000
 
 const defaultWords = { field: 'reason', label: 'Reason', hint: 'The journal keeps it with your name.' }
 
@@ -92,8 +101,13 @@ export function ActDialog({
   const [times, setTimes] = useState<OrderTimes>(usualTimes)
   const [own, setOwn] = useState<Record<string, unknown>>({})
   const [sending, setSending] = useState(false)
+  const [late, setLate] = useState(false)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const id = useId()
+  const left = useRef(false)
+  useEffect(() => () => void (left.current = true), [])
+  useEffect(() => (sending ? after(answerDueMs, () => setLate(true)) : undefined), [sending])
+  const maybeDone = failure?.unknown === true || late
   const optional = 'optional' in words && words.optional
   const send = (event: Event): void => {
     event.preventDefault()
@@ -104,20 +118,22 @@ export function ActDialog({
     post<unknown>(act.path, { ...act.body, ...own, ...ordered, [words.field]: text.trim() }).then(
       (answer) => {
         announce(typeof act.done === 'string' ? act.done : act.done(answer), { seen: true })
-        onClose()
+        if (!left.current) onClose()
         onDone(answer)
       },
       (thrown: unknown) => {
         const refused = thrown as ApiFailure
         setSending(false)
+        setLate(false)
         setFailure(refused)
+        if (left.current) announce(`${act.title}: ${refused.message}`, { seen: true })
         // Whether it was done after all is seen on the page behind, once that is loaded again.
         if (refused.unknown) onDone(undefined)
       },
     )
   }
   return (
-    <Dialog title={act.title} onClose={onClose}>
+    <Dialog title={act.title} onClose={onClose} stays={sending && !late}>
       <form onSubmit={send}>
         <div class="effect">{act.effect}</div>
         {act.fields?.(setOwn)}
@@ -141,16 +157,27 @@ export function ActDialog({
             {words.hint ?? defaultWords.hint}
           </p>
         </div>
+        {late && (
+          <div class="notice bad" role="alert">
+            <strong>It may still be done</strong>
+            <p>
+              Lifeboat has not answered for {span(answerDueMs)}. The order may still be carried out. Check the page or
+              the journal before you repeat it
+            </p>
+          </div>
+        )}
         {failure !== null && (
           <div class="notice bad" role="alert">
             <strong>{failure.unknown ? 'It may have been done' : 'Not done'}</strong>
-            <p>{failure.message}</p>
+            <p>
+              <Stamped text={failure.message} />
+            </p>
           </div>
         )}
         <footer>
           <span class="faint">as {caller?.name ?? 'nobody'}</span>
-          <button type="button" class="quiet" onClick={onClose}>
-            Do nothing
+          <button type="button" class="quiet" disabled={sending && !late} onClick={onClose}>
+            {maybeDone ? 'Close' : 'Do nothing'}
           </button>
           <button type="submit" class={act.danger === true ? 'danger' : 'primary'} disabled={sending}>
             {sending ? 'Sending…' : act.title}

@@ -10,9 +10,11 @@ interface DialogProps {
   kind?: 'box' | 'sheet'
   /** Where the focus goes when what had it is gone: a dialog opened by its address, a row that moved meanwhile. */
   opener?: string
+  /** Nobody may leave it now: what was asked for in it is on its way. */
+  stays?: boolean
 }
 
-export function Dialog({ title, onClose, children, kind = 'box', opener }: DialogProps) {
+export function Dialog({ title, onClose, children, kind = 'box', opener, stays = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   // Before it is painted: what stands in it must have the focus from the first moment on.
@@ -28,6 +30,9 @@ export function Dialog({ title, onClose, children, kind = 'box', opener }: Dialo
       if (back instanceof HTMLElement) back.focus({ preventScroll: true })
     }
   }, [])
+  const leave = (): void => {
+    if (!stays) onClose()
+  }
   return (
     <dialog
       ref={element}
@@ -35,16 +40,22 @@ export function Dialog({ title, onClose, children, kind = 'box', opener }: Dialo
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        leave()
+      }}
+      onClose={({ currentTarget: dialog }) => {
+        // Of several times Escape in a row a browser carries out the last one, whatever came of its cancelling.
+        if (!dialog.isConnected || dialog.open) return
+        if (stays) dialog.showModal()
+        else onClose()
       }}
       onMouseDown={(event) => {
-        if (event.target === element.current) onClose()
+        if (event.target === element.current) leave()
       }}
     >
       <div class="dialog-inside">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="quiet icon" aria-label="Close" onClick={onClose}>
+          <button type="button" class="quiet icon" aria-label="Close" disabled={stays} onClick={leave}>
             ✕
           </button>
         </header>

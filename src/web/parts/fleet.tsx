@@ -8,23 +8,23 @@ import type { Order } from '../../domain/order.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { span } from '../../domain/text/span.ts'
-import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
+import { hostTone, verdictOrder } from '../../domain/text/tone.ts'
 import { shortHost } from '../words/short-host.ts'
 import { Icon } from './icons.tsx'
 import { Empty } from './states.tsx'
-import { Stamped, Tag } from './text.tsx'
+import { SilentFor, Stamped, Tag } from './text.tsx'
 
 /** Above this many healthy hosts in a segment, their tiles carry no names. */
 const namedTiles = 120
 
-export function Fleet({ hosts }: { hosts: readonly HostStatus[] }) {
+/** @param props.old Nova does not answer: what is shown is what was known last, and nothing of it is green */
+export function Fleet({ hosts, old = false }: { hosts: readonly HostStatus[]; old?: boolean }) {
   const segments = useMemo(() => bySegment(hosts), [hosts])
   if (hosts.length === 0) return <Empty>No compute host seen yet.</Empty>
   return (
     <div class="fleet">
       {segments.map(([segment, members]) => (
-        <SegmentTiles key={segment} segment={segment} hosts={members} />
+        <SegmentTiles key={segment} segment={segment} hosts={members} old={old} />
       ))}
     </div>
   )
@@ -46,9 +46,9 @@ function bySegment(hosts: readonly HostStatus[]): [string, HostStatus[]][] {
   return [...segments].sort(([a], [b]) => collator.compare(a, b))
 }
 
-function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly HostStatus[] }) {
-  const healthy = hosts.filter(({ verdict }) => verdict === 'healthy')
-  const others = hosts.filter(({ verdict }) => verdict !== 'healthy')
+function SegmentTiles({ segment, hosts, old }: { segment: string; hosts: readonly HostStatus[]; old: boolean }) {
+  const healthy = hosts.filter(isHealthy)
+  const others = hosts.filter((host) => !isHealthy(host))
   const small = healthy.length > namedTiles
   const ordered = hosts.some((host) => orderOf(host) !== null)
   if (others.length === 0 && !ordered)
@@ -56,9 +56,11 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
       <details class="segment" aria-label={`Segment ${segment}`}>
         <summary>
           <h3>{segment}</h3>
-          <Tag tone="good">{counted(hosts.length, 'host')} healthy</Tag>
+          <Tag tone={old ? 'plain' : 'good'}>
+            {counted(hosts.length, 'host')} healthy{old && ' when Nova last answered'}
+          </Tag>
         </summary>
-        <HealthyTiles segment={segment} hosts={healthy} small={small} />
+        <HealthyTiles segment={segment} hosts={healthy} small={small} old={old} />
       </details>
     )
   return (
@@ -66,7 +68,7 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
       <header>
         <h3>{segment}</h3>
         <span class="note">
-          {counted(hosts.length, 'host')}, {healthy.length} healthy
+          {counted(hosts.length, 'host')}, {healthy.length} healthy{old && ' when Nova last answered'}
         </span>
         <SegmentOrders hosts={hosts} />
       </header>
@@ -75,30 +77,47 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
           {others.map((host) => (
             <li key={host.host}>
               <a
-                class={`tile ${verdictTone[host.verdict]} ${orderOf(host) === null ? '' : 'ordered'}`}
+                class={`tile ${hostTone(host)} ${orderOf(host) === null ? '' : 'ordered'}`}
                 href={tileLink(host)}
                 title={host.message}
               >
                 <span class="tile-name">{shortHost(host.host)}</span>
                 <OrderIcon host={host} />
-                <Tag tone={verdictTone[host.verdict]} title={verdictKinds[host.verdict]}>
-                  {verdictWord({ kind: host.verdict, reason: host.reason })}
+                <Tag tone={hostTone(host)} title={verdictKinds[host.verdict]}>
+                  {wordOf(host)}
                 </Tag>
                 <span class="under">
-                  <Stamped text={tileText(host)} />
+                  <TileText host={host} />
                 </span>
               </a>
             </li>
           ))}
         </ul>
       )}
-      {healthy.length > 0 && <HealthyTiles segment={segment} hosts={healthy} small={small} />}
+      {healthy.length > 0 && <HealthyTiles segment={segment} hosts={healthy} small={small} old={old} />}
     </section>
   )
 }
 
-/** @param props.small too many for names */
-function HealthyTiles({ segment, hosts, small }: { segment: string; hosts: readonly HostStatus[]; small: boolean }) {
+/** Nothing is wrong with it, and nothing of ours is left on it. */
+function isHealthy(host: HostStatus): boolean {
+  return hostTone(host) === 'good'
+}
+
+function wordOf({ verdict: kind, reason, returning }: HostStatus): string {
+  return verdictWord({ kind, reason, returning })
+}
+
+interface HealthyTilesProps {
+  segment: string
+  hosts: readonly HostStatus[]
+  /** Too many for names. */
+  small: boolean
+  /** As last known. */
+  old: boolean
+}
+
+function HealthyTiles({ segment, hosts, small, old }: HealthyTilesProps) {
   return (
     <ul class={`tiles healthy ${small ? 'small' : ''}`} aria-label={`Healthy hosts of ${segment}`}>
       {hosts
@@ -106,7 +125,7 @@ function HealthyTiles({ segment, hosts, small }: { segment: string; hosts: reado
         .map(({ host, missedBeats, order }) => (
           <li key={host}>
             <a
-              class={`tile ${order === null ? 'good' : 'plain ordered'}`}
+              class={`tile ${order === null ? (old ? 'plain' : 'good') : 'plain ordered'}`}
               href={link.host(host)}
               title={`${host}: healthy, ${missedBeats.toFixed(1)} beats missed${order === null ? '' : `; ${orderWords[order.kind]}: ${order.reason}`}`}
             >
@@ -157,19 +176,15 @@ function tileLink({ incident, host }: HostStatus): string {
   return incident === null ? link.host(host) : link.incident(incident)
 }
 
-function tileText({
-  verdict,
-  silentMs,
-  returning,
-  setAside,
-  standingOrders,
-  message,
-  missedBeats,
-}: HostStatus): string {
+function TileText({ host }: { host: HostStatus }) {
+  const { verdict, returning, setAside, standingOrders, message, missedBeats } = host
   const [order] = standingOrders
-  if (verdict === 'maintenance' && order !== undefined) return order.reason
-  if (verdict === 'returning' && returning !== null) return returning
-  if (setAside !== null) return `set aside, silent ${span(silentMs)}`
-  if (missedBeats >= 1) return `silent ${span(silentMs)}`
-  return message
+  if (verdict === 'maintenance' && order !== undefined) return <>{order.reason}</>
+  if (returning !== null && wordOf(host) !== 'away') return <>{returning}</>
+  if (setAside === null && missedBeats < 1) return <Stamped text={message} />
+  return (
+    <>
+      {setAside !== null && 'set aside, '}silent <SilentFor seen={host} />
+    </>
+  )
 }

@@ -1,11 +1,41 @@
 /** What the brake holds: one card for each failure, with what is behind it and one act for all of it. */
 import { useState } from 'preact/hooks'
 import type { CountedGroup } from '../../domain/brake.ts'
+import type { IncidentId } from '../../domain/entry.ts'
+import { useEvery, useResource } from '../api/resource.ts'
 import { paths } from '../api/paths.ts'
 import { link } from '../router.ts'
 import { counted, number } from '../words/count.ts'
 import { ActButton, ActDialog, type Act } from './act.tsx'
-import { Time } from './text.tsx'
+import { Stamped, Time } from './text.tsx'
+
+/** A group's members change with the journal, and its counts without it. */
+const groupMs = 5_000
+
+interface HeldWithProps {
+  incident: IncidentId
+  /** The brake holds it now. */
+  held: boolean
+  onDone: () => void
+}
+
+/** On the page of one incident: the others that the brake holds with it, each with its link, and the act for all of them. */
+export function HeldWith({ incident, held, onDone }: HeldWithProps) {
+  const { value, reload } = useResource<CountedGroup[]>(held ? paths.brake : null)
+  useEvery(groupMs, reload)
+  const shared = (value ?? []).filter(
+    ({ members }) => members.length > 1 && members.some((one) => one.incident === incident),
+  )
+  return (
+    <HeldGroups
+      groups={held ? shared : []}
+      onDone={() => {
+        reload(0)
+        onDone()
+      }}
+    />
+  )
+}
 
 export function HeldGroups({ groups, onDone }: { groups: readonly CountedGroup[]; onDone: () => void }) {
   // Here and not in its card: the card goes when the brake opens, perhaps while someone writes in the dialog.
@@ -21,7 +51,7 @@ export function HeldGroups({ groups, onDone }: { groups: readonly CountedGroup[]
             <span class="behind">{behind(group)}</span>
           </header>
           <p>
-            {group.message}, since <Time at={group.trippedSince} />.
+            <Stamped text={group.message} />, since <Time at={group.trippedSince} />.
             {group.also.length > 0 && <span class="under">Also over the limit: {group.also.join(', ')}.</span>}
           </p>
           <ul aria-label="Hosts on hold">

@@ -1,7 +1,7 @@
 /** The readiness of one host on one line, and what it lacks: above the plan of that host. */
 import { fencingStates, type HostReadiness } from '../../domain/readiness.ts'
-import { backText, estimateText, fencingWord, holdWord } from '../words/readiness.ts'
-import { fencingTone, verdictTone } from '../../domain/text/tone.ts'
+import { backText, estimateText, fencingWord, holdWord, isOut } from '../words/readiness.ts'
+import { fencingTone, hostTone } from '../../domain/text/tone.ts'
 import { verdictWord } from '../../domain/verdict.ts'
 import { Fact, Facts } from './facts.tsx'
 import { Ago, Stamped, Tag } from './text.tsx'
@@ -12,7 +12,7 @@ export function ReadinessLine({ host }: { host: HostReadiness }) {
     <div class="panel readiness-line">
       <Facts kind="facts grid">
         <Fact name="Verdict">
-          <Tag tone={verdictTone[host.verdict]}>{verdictWord({ kind: host.verdict, reason: host.reason })}</Tag>
+          <Tag tone={hostTone(host)}>{verdictWord({ ...host, kind: host.verdict })}</Tag>
         </Fact>
         <Fact name="Fencing">
           <FencingWord host={host} />
@@ -20,7 +20,7 @@ export function ReadinessLine({ host }: { host: HostReadiness }) {
         </Fact>
         <Fact name="Would come back">
           {backText(host)}
-          {plan !== null && (
+          {plan !== null && !isOut(host) && (
             <>
               , read <Ago at={plan.at} />
             </>

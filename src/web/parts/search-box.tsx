@@ -7,7 +7,8 @@ import { useResource } from '../api/resource.ts'
 import { after } from '../browser-clock.ts'
 import { go, link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { outcomeTone, standing, verdictTone, type Tone } from '../../domain/text/tone.ts'
+import { verdictWord } from '../../domain/verdict.ts'
+import { hostTone, outcomeTone, standing, type Tone } from '../../domain/text/tone.ts'
 import { Tag, Time } from './text.tsx'
 
 /** After the last letter. Shorter asks for words that nobody looked for, longer is waited for. */
@@ -168,12 +169,12 @@ function groupsOf({ instances, hosts, incidents }: SearchResult): { title: strin
     ],
     [
       'Hosts',
-      hosts.map(({ host, segment, verdict }) => ({
+      hosts.map(({ host, segment, ...seen }) => ({
         to: link.host(host),
         name: host,
         beside: segment,
         at: null,
-        tag: { text: verdict, tone: verdictTone[verdict] },
+        tag: { text: verdictWord({ ...seen, kind: seen.verdict }), tone: hostTone(seen) },
       })),
     ],
     [

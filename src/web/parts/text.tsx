@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { after, wallMs } from '../browser-clock.ts'
 import { ago, localTime, utcTime } from '../words/time.ts'
+import { silentFor, type SilenceSeen } from '../../domain/text/silent-for.ts'
 import type { Tone } from '../../domain/text/tone.ts'
 import { announce } from './announce.tsx'
 import { Icon, type IconName } from './icons.tsx'
@@ -39,6 +40,11 @@ export function Ago({ at }: { at: string }) {
       {said}
     </time>
   )
+}
+
+/** 2 min 40 s, since a host's last beat; goes on by itself. */
+export function SilentFor({ seen }: { seen: SilenceSeen }) {
+  return <>{useSaid((now) => silentFor(seen, now))}</>
 }
 
 const marks: Record<Tone, IconName> = {

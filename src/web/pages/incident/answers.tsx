@@ -3,6 +3,7 @@ import { failureOf } from '../../../domain/incident.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import type { ProofStrength } from '../../../domain/fencing.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
+import { returnWord } from '../../../domain/host-return.ts'
 import { verdictWord } from '../../../domain/verdict.ts'
 import { Share } from '../../parts/share.tsx'
 import { Ago, Stamped, Tag, Time } from '../../parts/text.tsx'
@@ -221,7 +222,7 @@ function hostNow({ host, hostReturn }: IncidentReview) {
   const { state, message, since } = hostReturn
   return (
     <>
-      <Tag tone={state === 'back' ? 'good' : 'wait'}>{state}</Tag> <Stamped text={message} />
+      <Tag tone={state === 'back' ? 'good' : 'wait'}>{returnWord(state)}</Tag> <Stamped text={message} />
       {since !== null && (
         <span class="under">
           since <Time at={since} />

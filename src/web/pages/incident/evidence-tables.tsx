@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { EvidenceSeries } from '../../../domain/review.ts'
 import { Tag, Time } from '../../parts/text.tsx'
 import { span } from '../../../domain/text/span.ts'
+import { verdictWord } from '../../../domain/verdict.ts'
 import { probeTone, verdictTone } from '../../../domain/text/tone.ts'
 
 /** Of each kind, the newest. A host that flaps for hours has thousands, and the journal has them all. */
@@ -47,7 +48,7 @@ export function EvidenceTables({ evidence: { gaps, readings, silence } }: { evid
                 <Time at={at} />
               </td>
               <td>
-                <Tag tone={verdictTone[verdict]}>{verdict}</Tag>
+                <Tag tone={verdictTone[verdict]}>{verdictWord({ kind: verdict })}</Tag>
               </td>
               <td class="number">{span(silentMs)}</td>
               <td class="number">{suspicion === null ? '–' : suspicion.toFixed(1)}</td>

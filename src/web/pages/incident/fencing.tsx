@@ -104,7 +104,7 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
         <strong>The proof of death was revoked</strong>
         <p>
           {voided.strength} by {voided.method} at <Time at={voided.provenAt} />; at <Time at={voided.at} /> it showed
-          life: {voided.message}. Instances evacuated by then stay where they are.
+          life: <Stamped text={voided.message} />. Instances evacuated by then stay where they are.
         </p>
       </div>
     )

@@ -4,6 +4,7 @@ import { failureOf } from '../../../domain/incident.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { standingSentence, type Standing } from '../../../domain/text/standing-sentence.ts'
 import { useEvery } from '../../api/resource.ts'
+import { HeldWith } from '../../parts/held-groups.tsx'
 import { Section, useLater, useTitle } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Copy, Stamped, Tag } from '../../parts/text.tsx'
@@ -98,6 +99,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
         </p>
         <Toolbar review={review} onDone={reload} />
       </header>
+      <HeldWith incident={review.id} held={review.held?.code === 'BRAKE'} onDone={reload} />
       <div class="two act-first">
         <Todo review={review} onDone={reload} />
         <section class="panel" aria-label="In one minute">
