@@ -3,7 +3,7 @@
  * the fence: at a sequence that may have been written, only the identical entry is sent again, never another one. Decides that the
  * tenure is over when another daemon's entry stands where ours should.
  */
-import { sleep, type Clock } from '../../domain/clock.ts'
+import { isAborted, sleep, type Clock } from '../../domain/clock.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { EntryRow } from '../chain.ts'
 import type { Head } from '../kept-head.ts'
@@ -107,7 +107,7 @@ export class Shipper {
       const batch = this.#nextBatch()
       const written = await this.#write(batch)
       // The tenure may have ended meanwhile: what was written then comes to the copy with all that others wrote.
-      if (written === 0 || this.#parts.signal.aborted) break
+      if (written === 0 || isAborted(this.#parts.signal)) break
       const rows = this.#staged.splice(0, written).map(({ row }) => row)
       const last = rows.at(-1)
       if (last !== undefined) this.#head = { seq: last.seq, hash: last.hash }
