@@ -95,7 +95,7 @@ export class Lane {
       if (this.#connected?.turn === turn) return this.#connected
       // Another lane found that the node of our connection hangs, or that it must not be used.
       this.#hangUp()
-      if (troubles.length === nodes.count) throw troubles.find(({ kind: is }) => is === 'again') ?? trouble
+      if (troubles.length === nodes.count) throw ofAll(troubles)
       try {
         this.#connected = { connection: await this.#connectTo(node, signal), node, turn }
       } catch (thrown) {
@@ -152,6 +152,16 @@ export class Lane {
     this.#connected = null
     return true
   }
+}
+
+/** A node that answers says more than those that are away: the store is not lost. */
+function ofAll(troubles: readonly StoreTrouble[]): StoreTrouble {
+  const again = troubles.filter(({ kind }) => kind === 'again')
+  const said = again.find(({ answered }) => answered) ?? troubles.find(({ answered }) => answered) ?? troubles.at(-1)
+  if (said === undefined) return new StoreTrouble('again', 'No node is configured', { maybeDone: false })
+  if (again.length === 0) return said
+  const { message, answered, cause } = said
+  return new StoreTrouble('again', message, { maybeDone: false, answered, cause })
 }
 
 function opened(connection: Connection): Promise<void> {

@@ -25,30 +25,34 @@ interface Listener {
   _server: { address: () => AddressInfo }
 }
 
-function serverThat(letsIn: boolean): Listener {
+/** @param refusal the number of its error; null: it lets everybody in */
+function serverThat(refusal: number | null): Listener {
   return createServer((connection) => {
     const peer = connection as unknown as Peer
     const saysYes = (): void => {
       peer.writeOk()
       peer.sequenceId = 0
     }
-    const saysNo = (): void => peer.writeError({ code: 1045, message: 'Access denied' })
+    const saysNo = (): void => peer.writeError({ code: refusal ?? 0, message: 'no' })
     peer.on('query', saysYes)
     peer.on('error', () => undefined)
     const about = { protocolVersion: 10, serverVersion: 'any', connectionId: 1, statusFlags: 2, characterSet: 8 }
     // Without TLS.
-    peer.serverHandshake({ ...about, capabilityFlags: 0xf7ff, authCallback: letsIn ? saysYes : saysNo })
+    peer.serverHandshake({ ...about, capabilityFlags: 0xf7ff, authCallback: refusal === null ? saysYes : saysNo })
   }) as unknown as Listener
 }
 
-const servers = [serverThat(true), serverThat(false)]
+const servers = [serverThat(null), serverThat(1045), serverThat(1047)]
 let port: number
 let refusingPort: number
+/** Of a node without a majority. */
+let minorityPort: number
 beforeAll(async () => {
   for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const ports = servers.map((server) => server._server.address().port)
   port = ports[0] ?? 0
   refusingPort = ports[1] ?? 0
+  minorityPort = ports[2] ?? 0
 })
 afterAll(() => Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))))
 
@@ -102,9 +106,11 @@ it('a node that refuses the account is passed over while another one lets it in,
 })
 
 it.each([
-  ['every node refuses it', () => [refusingPort, refusingPort], 'refused'],
-  ['one refuses it and the others are away', () => [refusingPort, 1], 'again'],
-])('a call fails where %s', async (_what, ports, kind) => {
+  ['every node refuses it', () => [refusingPort, refusingPort], 'refused', true],
+  ['one refuses it and the others are away', () => [refusingPort, 1], 'again', true],
+  ['one sees no majority and the others are away', () => [minorityPort, 1], 'again', true],
+  ['all are away', () => [1, 1], 'again', false],
+])('a call fails where %s, and says whether any answered', async (_what, ports, kind, answered) => {
   twoLanes(...ports())
-  await expect(asks(lanes[0])).rejects.toMatchObject({ kind, maybeDone: false })
+  await expect(asks(lanes[0])).rejects.toMatchObject({ kind, maybeDone: false, answered })
 })
