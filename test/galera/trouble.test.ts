@@ -186,7 +186,7 @@ describe('a node that replicates nothing', () => {
   })
 })
 
-it('a node alone that refuses the account, as one that was set up anew, is passed over', async () => {
+it('a node alone that refuses the account, as one that was installed again, is passed over', async () => {
   const change = (how: 'LOCK' | 'UNLOCK'): Promise<unknown> =>
     cluster.sql(1, 'SET SESSION wsrep_on = OFF', `ALTER USER '${account.user}'@'%' ACCOUNT ${how}`)
   await change('LOCK')

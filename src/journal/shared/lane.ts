@@ -82,7 +82,7 @@ export class Lane {
 
   /**
    * The connection in use, or one to the first node that lets us in. Throws StoreTrouble that says that nothing was sent: refused when every node
-   * refuses us. A single one may be a server that was set up anew and knows no account, while the others serve.
+   * refuses us. A single one may be a server that was installed again and knows no account, while the others serve.
    */
   async #connect(signal: AbortSignal): Promise<Connected> {
     const { nodes } = this.#parts
