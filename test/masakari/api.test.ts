@@ -94,7 +94,7 @@ describe('who may do what', () => {
     ['a version that is none', '/v1/segments', 'x'],
     ['a path that does not exist', '/v1/nothing', '1.0'],
   ])(
-    'without a token is said to whoever asks for %s, before anything else, and where tokens are given',
+    'a request without a token for %s is refused before anything else, and told where tokens are given',
     (_what, url, version) =>
       played(async (cloud) => {
         const headers = { 'openstack-api-version': `instance-ha ${version}` }
