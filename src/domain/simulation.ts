@@ -1,8 +1,8 @@
 /** A simulated cloud whose plugs people pull from the pages: the demo's. A daemon of a real cloud has none. */
 export interface Plug {
-  /** `host:cmp03`, `rack:a`, `bmc:cmp03`, `service:nova-api`. */
+  /** `host:cmp03`, `rack:a`, `bmc:cmp03`, `service:nova-api`, `receiver:on-call`. */
   id: string
-  kind: 'host' | 'rack' | 'bmc' | 'service'
+  kind: 'host' | 'rack' | 'bmc' | 'service' | 'receiver'
   /** As people call it. */
   title: string
   /** Pulled, or dead for another reason: Lifeboat has fenced the host. */

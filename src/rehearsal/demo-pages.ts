@@ -14,6 +14,7 @@ import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import { startSimulator } from '../simulator/index.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
+import { demoNotices, onCall, type DemoNotices } from './demo-notices.ts'
 import { demoHosts, demoInstances, demoRacks, demoSegmentOf } from './demo-cloud.ts'
 import { plugsOf } from './plugs.ts'
 import { shippedWorkflows } from './shipped-workflows.ts'
@@ -40,7 +41,7 @@ const timings = {
   brokerReconnectMs: 2_000,
 }
 
-const visitor = 'you'
+const visitor = 'alex'
 const dayMs = 86_400_000
 
 const rules: ReturnType<WebOptions['rules']> = {
@@ -76,7 +77,9 @@ export async function runDemoPages(
     const journalPath = join(directory, 'journal.db')
     const journal = openJournal(journalPath, { clock })
     teardown.push(() => journal.close())
-    const parts = demoParts(simulator, journal)
+    const notices = demoNotices(clock)
+    const { isOut, setOut } = notices
+    const parts = demoParts(simulator, journal, notices)
     const daemon = new Daemon({ ...parts, journalPath })
     const key = randomBytes(16).toString('base64url')
     const login = { user: visitor, password: 'secret', userDomain: 'Default', project: null }
@@ -87,7 +90,9 @@ export async function runDemoPages(
         clock,
         people: (parts.cloud as OpenStackCloud).people,
         observer: {},
-        simulation: plugsOf(simulator, demoRacks),
+        simulation: plugsOf(simulator, demoRacks, [
+          { id: `receiver:${onCall}`, title: `receiver ${onCall}`, isOut, setOut },
+        ]),
       },
       {
         host: '127.0.0.1',
@@ -117,6 +122,7 @@ export async function runDemoPages(
 function demoParts(
   simulator: Awaited<ReturnType<typeof startSimulator>>,
   journal: ReturnType<typeof openJournal>,
+  { rules: noticeRules, deliver }: DemoNotices,
 ): ReturnType<typeof simulatedParts> {
   const { host: workflow } = shippedWorkflows(defaultOwnerPolicy)
   const brake = {
@@ -127,5 +133,5 @@ function demoParts(
     coolDownMs: 10 * beatMs,
   }
   const parts = simulatedParts(simulator, { clock, journal, workflow, beatMs, wire: simulator.wire(), brake })
-  return { ...parts, segmentOf: demoSegmentOf, cloudName: 'simulated' }
+  return { ...parts, segmentOf: demoSegmentOf, cloudName: 'simulated', notices: { rules: noticeRules, deliver } }
 }

@@ -9,8 +9,18 @@ interface Wire extends Omit<Plug, 'out'> {
   putBack: () => void
 }
 
-/** @param racks which hosts lose their power together */
-export function plugsOf(simulator: Simulator, racks: ReadonlyMap<string, readonly string[]>): Simulation {
+/** What is not of the cloud, and has a plug too. */
+export type OtherPlug = Pick<Plug, 'id' | 'title'> & { isOut: () => boolean; setOut: (out: boolean) => void }
+
+/**
+ * @param racks which hosts lose their power together
+ * @param others services beside the cloud
+ */
+export function plugsOf(
+  simulator: Simulator,
+  racks: ReadonlyMap<string, readonly string[]>,
+  others: readonly OtherPlug[] = [],
+): Simulation {
   const { world } = simulator
   const isDead = (host: string): boolean => !world.host(host).alive
   const hosts = [...world.hosts.keys()]
@@ -58,6 +68,11 @@ export function plugsOf(simulator: Simulator, racks: ReadonlyMap<string, readonl
       isOut: () => world.down.has(part),
       pull: () => simulator.kill(part),
       putBack: () => simulator.revive(part),
+    })),
+    ...others.map(({ id, title, isOut, setOut }): Wire => ({
+      ...{ id, kind: 'receiver', title, within: null, isOut },
+      pull: () => setOut(true),
+      putBack: () => setOut(false),
     })),
   ]
   const byId = new Map(wires.map((wire) => [wire.id, wire]))

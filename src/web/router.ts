@@ -86,5 +86,6 @@ export const link = {
     const query = new URLSearchParams(of).toString()
     return `/plan/${encodeURIComponent(host)}${query === '' ? '' : `?${query}`}`
   },
+  notices: (filter: Record<string, string>): string => `/notices?${new URLSearchParams(filter).toString()}`,
   journal: (filter: Record<string, string>): string => `/journal?${new URLSearchParams(filter).toString()}`,
 }

@@ -83,6 +83,17 @@ it('a rack that is out says it for its hosts, and fits a phone', async () => {
   expect([wide <= 0, await violationsOf(page)]).toEqual([true, []])
   await page.setViewportSize({ width: 1280, height: 860 })
 })
+it('the on-call service is told of a recovery, and one that is out is said to take nothing', async () => {
+  await page.goto(`${url}/notices?receiver=on-call`)
+  await expect.poll(() => page.locator('main').innerText()).toMatch(/cmp03/)
+  await choose('receiver:on-call')
+  await plugs().getByRole('button', { name: 'Pull the plug' }).click()
+  await expect.poll(() => isOut('receiver on-call')).toBe(1)
+  await page.getByRole('button', { name: 'Send test to on-call' }).click()
+  await expect
+    .poll(() => page.getByRole('status').allInnerTexts())
+    .toContainEqual(expect.stringMatching(/refused the test/))
+})
 it('a lost connection is said in the strip', async () => {
   expect(complaints).toEqual([])
   await page.route('**/v1/simulation', (route) => route.abort())

@@ -114,6 +114,13 @@ describe('the filters', () => {
     expect(await textOf(page, 'section:has(> header > #notices-0)')).toMatch(/30 dead/)
   })
 
+  it('lead from an incident to who was told of it', async () => {
+    await page.goto(`${stage.url}/incidents/${incident}`)
+    await page.locator('.toolbar').getByRole('link', { name: 'Notices' }).click()
+    await page.waitForURL(({ searchParams }) => searchParams.get('incident') === incident)
+    await expect.poll(() => textOf(page, 'section:has(> header > #notices-0)')).toMatch(/cmp01(?!.*alarm)/)
+  })
+
   it('that nothing fits say so', async () => {
     await open('?incident=nothing')
     await expect.poll(() => textOf(page, 'main')).toContain('No notice on record fits.')

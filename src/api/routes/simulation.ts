@@ -17,7 +17,7 @@ export interface Door {
 
 const plug: z.ZodType<Plug> = z.object({
   id: z.string(),
-  kind: z.enum(['host', 'rack', 'bmc', 'service']),
+  kind: z.enum(['host', 'rack', 'bmc', 'service', 'receiver']),
   title: z.string(),
   out: z.boolean(),
   within: z.string().nullable(),

@@ -12,6 +12,7 @@ const groups: [kind: Plug['kind'], title: string][] = [
   ['rack', 'A rack'],
   ['service', 'The control plane'],
   ['bmc', 'A BMC: its host cannot be fenced'],
+  ['receiver', 'A receiver of notices'],
 ]
 
 export function Plugs() {

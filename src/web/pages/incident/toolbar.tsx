@@ -4,6 +4,7 @@ import { paths } from '../../api/paths.ts'
 import { ActButton, type Act } from '../../parts/act.tsx'
 import { CompareMenu } from '../comparison/offers.tsx'
 import { Menu } from '../../parts/menu.tsx'
+import { link } from '../../router.ts'
 
 export function Toolbar({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
   const { id, host } = review
@@ -19,6 +20,9 @@ export function Toolbar({ review, onDone }: { review: IncidentReview; onDone: ()
           </a>
         ))}
       </Menu>
+      <a class="button" href={link.notices({ incident: id })} title="Who was told of it, and whether it arrived">
+        Notices
+      </a>
       <CompareMenu title="Compare with…" of={{ id, host }} />
       <button type="button" class="print" onClick={() => print()}>
         Print
