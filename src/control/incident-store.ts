@@ -110,6 +110,12 @@ export class IncidentStore {
     return this.#journal.read({ incident: id, kinds, newestFirst: true, limit: 1 })[0]?.kind === 'proof.recorded'
   }
 
+  /** Whether Nova had the host of that incident forced down when the entry of that number was written. */
+  wasForcedDownBefore(id: IncidentId, seq: number): boolean {
+    const phases = this.#journal.read({ incident: id, kinds: ['incident.phase'] })
+    return phases.some((entry) => entry.kind === 'incident.phase' && entry.data.to === 'surveying' && entry.seq < seq)
+  }
+
   /**
    * Any incident, open or closed, or undefined. One that is over and not in memory is folded in one go, which takes most of a second with
    * thousands of instances: nothing that goes on beside recoveries may ask for it.

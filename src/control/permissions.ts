@@ -80,6 +80,10 @@ export function createPermissions(parts: {
       return { verdict, frozen: frozen?.message ?? null }
     },
     isFenced,
+    wasFencedBefore: (host, seq) => {
+      const id = isFenced(host) ? (store.openOn(host)?.id ?? store.flaggedBy(host)) : undefined
+      return id !== undefined && store.wasForcedDownBefore(id, seq)
+    },
     hasIncident: (host) => store.openOn(host) !== undefined,
     setSilentAside: parts.setSilentAside,
     setAsideReason: (host) => store.returnOf(host).setAside?.reason ?? null,

@@ -134,6 +134,8 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   const carried = [order.migration, ...(order.older ?? [])]
   const struck = records.find((record) => carried.includes(record.uuid) && isTakenAt(order.host, record))
   if (struck === undefined) {
+    if (instance.host === order.host && records.some((record) => carried.includes(record.uuid) && isDone(record)))
+      return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
     if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
     return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
@@ -161,6 +163,10 @@ type Struck = StaleOrderFacts['records'][number]
 /** Whether the host took the order and failed over it. */
 function isTakenAt(host: HostName, { type, status, sourceHost, destHost }: Struck): boolean {
   return type === 'evacuation' ? status === 'failed' && destHost === host : status === 'error' && sourceHost === host
+}
+
+function isDone({ type, status }: Struck): boolean {
+  return type === 'evacuation' && (status === 'done' || status === 'completed')
 }
 
 function tasksLeftBy({ resize }: StaleOrder, { type }: Struck): ReadonlySet<string | null> {

@@ -65,6 +65,8 @@ export interface Permissions {
   lookAgain(host: string, signal: AbortSignal): Promise<{ verdict: Verdict; frozen: string | null }>
   /** Whether a host that was taking an instance is known to be fenced by now. */
   isFenced(host: string): boolean
+  /** Whether it is, and was when the entry of that number was written: nothing that was sent since then went to it. */
+  wasFencedBefore(host: string, seq: number): boolean
   /** Whether an incident of that host is open: it may be proven dead yet. */
   hasIncident(host: string): boolean
   /**

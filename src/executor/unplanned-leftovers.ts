@@ -8,9 +8,11 @@ import { beforeOf, waitsAt } from './steps/evacuation-records.ts'
 
 /** Those that are not on record yet: before anything else is sent for the instance (law L2). */
 export function staleOrders(run: Pick<Run, 'id' | 'host'>, { plan, steps, leftovers }: InstanceRecovery): NewEntry[] {
-  return [...steps.values()].flatMap((step): NewEntry[] => {
+  const all = [...steps.values()]
+  return all.flatMap((step): NewEntry[] => {
     const waits = waitsAt(step)
     if (waits === null || leftovers.some((one) => one.waitsAt?.migration === waits.migration)) return []
+    if (all.some((other) => broughtBy(other) === waits.migration)) return []
     const { destination: host, migration } = waits
     const older = step.kind === 'evacuate' ? (beforeOf(step).waitingEvacuations ?? []) : []
     const where = {
@@ -22,6 +24,11 @@ export function staleOrders(run: Pick<Run, 'id' | 'host'>, { plan, steps, leftov
     const data = { code: staleOrderCode, message: whatWaits(run, step, host), waitsAt: where }
     return [{ kind: 'debt.recorded', incident: run.id, host: run.host, instance: plan.instanceId, data }]
   })
+}
+
+/** The record of the order that brought the instance back; null: this step did not. */
+function broughtBy({ kind, result }: StepRecord): string | null {
+  return kind === 'evacuate' && result !== null && 'migration' in result ? result.migration : null
 }
 
 function whatWaits(run: Pick<Run, 'host'>, { kind }: StepRecord, host: HostName): string {

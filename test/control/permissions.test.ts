@@ -41,6 +41,23 @@ describe('a host whose incident is over', () => {
   })
 })
 
+describe('a host was fenced before an order', () => {
+  const wasFenced = (seq: number, fenced = true): boolean => {
+    const store = {
+      openOn: () => ({ id: 'inc-1', phase: 'recovering', proof: fenced ? {} : null, ourFlags: {} }) as Incident,
+      wasForcedDownBefore: (id: string, before: number) => id === 'inc-1' && before > 7,
+    }
+    return createPermissions({ store } as unknown as Parameters<typeof createPermissions>[0]).wasFencedBefore(
+      'cmp02',
+      seq,
+    )
+  }
+
+  it('where it was forced down before the order’s entry, and is fenced now', () => {
+    expect([wasFenced(8), wasFenced(7), wasFenced(8, false)]).toEqual([true, false, false])
+  })
+})
+
 describe('a destination under an open incident', () => {
   it('counts as fenced once it is proven dead and carries our flags', () => {
     expect(isFenced('isolating', {}, {})).toBe(true)

@@ -44,6 +44,18 @@ const what = (changes: Partial<StaleOrderFacts> = {}): string => {
 const active = { ...broken, vmState: 'active', taskState: null }
 const stopped = { outcome: 'recovered' as const, after: { ...after, vmState: 'stopped' } }
 
+it('an order that was carried out after all, before any other, is harmless at once', () => {
+  const [record] = facts().records
+  const records = [{ ...record!, status: 'done' }]
+  const there = { ...active, host: 'gone' }
+  expect(decideStaleOrder(facts({ records, instance: there, beatingForMs: 0 }))).toMatchObject({
+    end: 'harmless',
+    message: expect.stringContaining('carried out on gone') as string,
+  })
+  // Elsewhere by now: what it did there is not known yet.
+  expect(what({ records, instance: active, beatingForMs: 0 })).toBe('wait')
+})
+
 describe('an order that broke its instance', () => {
   it('is answered with a reset, and is repaired when the instance is active again', () => {
     expect(what()).toBe('reset-state')

@@ -280,6 +280,7 @@ export class Rig {
       verdict: () => downVerdict,
       lookAgain: () => Promise.resolve({ verdict: downVerdict, frozen: null }),
       isFenced: (host) => host === dead || this.fenced.has(host),
+      wasFencedBefore: () => false,
       hasIncident: () => false,
       setSilentAside: () => Promise.resolve(),
       setAsideReason: () => null,

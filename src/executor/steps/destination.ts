@@ -34,7 +34,7 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
   try {
     const hosts = await run.cloud.allocatedHosts(plan.instanceId, { signal })
     const left = [run.host, ...hostsGivenUp(recovery)]
-    const [chosen, ...more] = hosts.filter((host) => !left.includes(host))
+    const [chosen, ...more] = hosts.filter((host) => !left.includes(host) && !isLeftover(scene, host))
     // A resize that was cut off leaves an allocation too: of several nobody can tell which is meant.
     if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
     return chosen === undefined
@@ -46,6 +46,25 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     run.destinations.set(migration.uuid, { unread: error.message })
     return false
   }
+}
+
+/**
+ * A host that an instance was evacuated from, or that died while taking it, keeps its part of the allocation until its nova-compute starts
+ * again (docs/nova.md §2.2, §2.5). Taken for where the order went, a living order would be given up, and sent a second time.
+ */
+function isLeftover(scene: StepScene, host: HostName): boolean {
+  return scene.run.permissions.wasFencedBefore(host, sentAfter(scene))
+}
+
+/** The order in force left after the entry of that number. */
+function sentAfter({ run, plan }: StepScene): number {
+  const rows = run.journal
+    .read({ incident: run.id, instance: plan.instanceId, kinds: ['step.intended'] })
+    .flatMap((entry) => (entry.kind === 'step.intended' && entry.data.kind === 'evacuate' ? [entry] : []))
+  const last = rows.at(-1)
+  // An attempt that took up the record of an earlier one has sent nothing itself: then any of them may have.
+  const sender = last?.data.globalRequestId === undefined ? rows[0] : last
+  return sender?.seq ?? 0
 }
 
 /** What stands still, where, and what to look at: for the alarm and for the outcome of an instance that was given up. */

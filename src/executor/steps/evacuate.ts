@@ -7,7 +7,7 @@
 import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
-import { isOver, type Instance, type InstanceAction, type Migration } from '../../domain/instance.ts'
+import { type Instance, type InstanceAction, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
@@ -16,7 +16,18 @@ import { powerOrderIn, powerOrderOf } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
 import { followed } from './evacuation-follow.ts'
-import { beforeOf, isSpare, ours, recordInForce, recordsOf, spareOf, waitingOf } from './evacuation-records.ts'
+import {
+  beforeOf,
+  hasFailed,
+  isRevived,
+  isSpare,
+  isTaken,
+  ours,
+  recordInForce,
+  recordsOf,
+  spareOf,
+  waitingOf,
+} from './evacuation-records.ts'
 import { orderedMeanwhile } from './ordered-meanwhile.ts'
 import { attempts, isRebuilding, listEvacuations, lookAgain, recheck } from './recheck.ts'
 
@@ -55,13 +66,11 @@ export const evacuate: StepDriver<'evacuate'> = {
     const records = isFirst ? [] : await listEvacuations(scene)
     const made = records.filter(({ uuid }) => earlier.flatMap(recordsOf).includes(uuid))
     const waiting = waitingOf(made, earlier)
-    const claimed = made.filter(({ status }) => status !== 'accepted' && !isOver({ status }))
-    const destinations = [
-      ...claimed.map(({ destHost }) => destHost),
-      // A spare record of an attempt that ended has no order any more.
-      ...waiting.filter(({ migration }) => !isSpare(earlier, migration)).map(({ destination }) => destination),
-    ]
-    if (destinations.some((host) => !run.permissions.isFenced(host ?? ''))) {
+    const taken = made.filter((record) => isTaken(record, run.permissions.isFenced))
+    const revived = taken.find((record) => isRevived(record, earlier))
+    // A spare record of an attempt that ended has no order any more.
+    const queues = waiting.filter(({ migration }) => !isSpare(earlier, migration)).map(({ destination }) => destination)
+    if (taken.some((record) => record !== revived) || queues.some((host) => !run.permissions.isFenced(host ?? ''))) {
       throw new LifeboatError('EVACUATION_STALLED', 'an earlier evacuation of this instance is still under way', {
         certainty: 'unknown',
       })
@@ -72,12 +81,14 @@ export const evacuate: StepDriver<'evacuate'> = {
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
     if (isFirst && seen.vmState === 'error' && plan.original.instance.vmState !== 'error')
       throw new LifeboatError('EVACUATION_FAILED', 'it went to ERROR before its turn came', { retry: 'backoff' })
+    const cameTrue = isFirst || seen.host === run.host ? revived : await arrivedMeanwhile(scene, seen)
     const before: BeforeEvacuation = {
       vmState: seen.vmState,
       taskState: seen.taskState,
       powerState: seen.powerState,
       host: seen.host,
-      spentEvacuations: spent,
+      // What is taken up again is this attempt's own.
+      spentEvacuations: spent.filter((uuid) => uuid !== cameTrue?.uuid),
       ...(waiting.length > 0 && { waitingEvacuations: waiting }),
       knownRequests: earlier.flatMap((record) => record.requestId ?? []),
       cloudTime: new Date(watch.cloudNow()).toISOString(),
@@ -89,7 +100,7 @@ export const evacuate: StepDriver<'evacuate'> = {
       fencedBy: run.proof.method,
       ...(ordered !== null && { ordered }),
     }
-    const late = records.find((record) => !spent.includes(record.uuid))
+    const late = cameTrue ?? records.find((record) => !spent.includes(record.uuid))
     return late === undefined ? { before, request } : { before, request, adopt: late.uuid }
   },
 
@@ -152,6 +163,25 @@ export const evacuate: StepDriver<'evacuate'> = {
     }
     return { applied: false, requestId: null }
   },
+}
+
+/**
+ * Nova has it elsewhere by now: the order that brought it there, though it was given up. Another one would start the guest a second time.
+ * @throws LifeboatError STATE_MISMATCH where none of ours did
+ */
+async function arrivedMeanwhile(scene: StepScene, { host }: Pick<Instance, 'host'>): Promise<Migration> {
+  const { knownEvacuations } = scene.plan.original
+  // Listed after the instance was read: Nova moves it first, and ends the record then.
+  const records = await listEvacuations(scene)
+  const found = records.findLast(
+    ({ uuid, status, destHost }) => !knownEvacuations.includes(uuid) && destHost === host && !hasFailed(status),
+  )
+  if (found === undefined)
+    throw new LifeboatError(
+      'STATE_MISMATCH',
+      `it is on ${host ?? 'no host'} by now, and no evacuation of ours brought it there: someone else moved it before its turn came`,
+    )
+  return found
 }
 
 /** As the step says; stopped where the owner ordered that meanwhile, unless this Nova was found unable to. */

@@ -5,7 +5,7 @@
  */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
-import type { Migration } from '../../domain/instance.ts'
+import { isOver, type Migration } from '../../domain/instance.ts'
 import type { HostName } from '../../domain/service.ts'
 import type { BeforeEvacuation, WaitingEvacuation } from '../../domain/step-payloads.ts'
 
@@ -48,6 +48,23 @@ export function waitingOf(records: readonly Migration[], earlier: readonly StepR
   return records
     .filter(({ status }) => status === 'accepted')
     .map(({ uuid }) => ({ migration: uuid, destination: destinationGivenUp(uuid, earlier) }))
+}
+
+/** Whether a destination that may live has it and is at work on it. */
+export function isTaken(record: Migration, isFenced: (host: HostName) => boolean): boolean {
+  return record.status !== 'accepted' && !isOver(record) && !isFenced(record.destHost ?? '')
+}
+
+/** Whether the order was given up because that destination was dead, and it has come back and taken it. */
+export function isRevived({ uuid, destHost }: Migration, earlier: readonly StepRecord[]): boolean {
+  return earlier.some(({ error }) => {
+    const { migration, destination } = error?.details ?? {}
+    return error?.code === 'DESTINATION_DIED' && migration === uuid && destination === destHost
+  })
+}
+
+export function hasFailed(status: string): boolean {
+  return ['failed', 'error', 'cancelled'].includes(status)
 }
 
 /** Hosts in whose queues evacuations of this instance still wait. */

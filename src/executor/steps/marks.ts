@@ -8,7 +8,7 @@ import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
-import { recordsOf } from './evacuation-records.ts'
+import { isRevived, isTaken, recordsOf } from './evacuation-records.ts'
 import { attempts, listEvacuations, recheck } from './recheck.ts'
 import { refuseReverted } from './reverted-meanwhile.ts'
 
@@ -39,14 +39,20 @@ export const resetState: StepDriver<'reset-state'> = mark({
   wanted: 'active without a task',
   // It takes an instance out of any task: an evacuation under way would fail half way, and its guest run where Nova does not have it.
   passesOver: async (scene, seen) => {
+    const { run, plan, recovery } = scene
     // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
-    if (seen.host !== scene.run.host) return true
-    refuseReverted(seen, scene.run.host)
-    const known = scene.plan.original.knownEvacuations
-    const earlier = attempts(scene.recovery)
-    if (earlier.length > 0) return isAtWork(await listEvacuations(scene), [...known, ...earlier.flatMap(recordsOf)])
-    await recheck(scene, known)
-    return false
+    if (seen.host !== run.host) return true
+    refuseReverted(seen, run.host)
+    const known = plan.original.knownEvacuations
+    const earlier = attempts(recovery)
+    if (earlier.length === 0) {
+      await recheck(scene, known)
+      return false
+    }
+    const records = await listEvacuations(scene)
+    // A destination that was dead may be back, and have taken what was given up.
+    if (records.some((record) => isRevived(record, earlier) && isTaken(record, run.permissions.isFenced))) return true
+    return isAtWork(records, [...known, ...earlier.flatMap(recordsOf)])
   },
 })
 

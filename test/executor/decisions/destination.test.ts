@@ -40,6 +40,22 @@ describe('an order that stands at accepted', () => {
     expect(stage.count('allocatedHosts')).toBe(0)
   })
 
+  it('went to no host that was fenced before it was sent, and has a part of the allocation from an earlier move', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead', 'left']
+    stage.fenced.add('left')
+    stage.fencedBefore.add('left')
+    const order = following(stage)
+    await stage.clock.advance(10_000)
+    stage.allocated = ['dead', 'left', 'chosen']
+    await stage.clock.advance(20_000)
+    expect(order.code()).toBeNull()
+    stage.fenced.add('chosen')
+    await stage.clock.advance(1_000)
+    expect(order.code()).toBe('DESTINATION_DIED')
+  })
+
   it.each([
     ['the old host alone', ['dead']],
     ['two others', ['dead', 'one', 'two']],

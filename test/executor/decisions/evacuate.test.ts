@@ -117,11 +117,49 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toBe('EVACUATION_STALLED')
   })
 
-  it.each(['done', 'completed', 'failed', 'error', 'cancelled'])('one of ours at %s is over', async (status) => {
+  it.each(['done', 'completed', 'failed', 'error', 'cancelled'])(
+    'one of ours at %s is over where the instance is still on the dead host: another one is sent',
+    async (status) => {
+      const stage = new Stage()
+      earlier(stage, lost('m-1'))
+      stage.migrations = [evacuation(1, { status })]
+      expect(await prepared(stage)).not.toHaveProperty('adopt')
+    },
+  )
+
+  it.each(['pre-migrating', 'done', 'completed'])(
+    'one of ours at %s that was given up and has brought the instance elsewhere is taken up: none is sent',
+    async (status) => {
+      const stage = new Stage()
+      earlier(stage, {
+        error: errorRecord(failed('DESTINATION_DIED', { details: { migration: 'm-1', destination: 'alive' } })),
+      })
+      stage.migrations = [evacuation(1, { status })]
+      stage.shows({ host: 'alive' })
+      expect(await prepared(stage)).toMatchObject({ adopt: 'm-1', before: { spentEvacuations: [] } })
+    },
+  )
+
+  it.each([
+    ['was brought elsewhere by nobody that we know', []],
+    ['is not where the one of ours that failed went', [evacuation(1, { status: 'failed' })]],
+  ])('an instance that %s is nobody’s to evacuate', async (_what, migrations) => {
     const stage = new Stage()
     earlier(stage, lost('m-1'))
-    stage.migrations = [evacuation(1, { status })]
-    expect(await prepared(stage)).toHaveProperty('request')
+    stage.migrations = migrations
+    stage.shows({ host: 'alive' })
+    expect(await prepared(stage)).toBe('STATE_MISMATCH')
+  })
+
+  it('one that was given up with its destination is taken up once that lives and is at work on it', async () => {
+    const stage = new Stage()
+    earlier(stage, {
+      error: errorRecord(failed('DESTINATION_DIED', { details: { migration: 'm-1', destination: 'alive' } })),
+    })
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    expect(await prepared(stage)).toMatchObject({ adopt: 'm-1', before: { spentEvacuations: [] } })
+    stage.fenced.add('alive')
+    expect(await prepared(stage)).not.toHaveProperty('adopt')
   })
 
   it.each([0, 1])('an instance that its owner deleted meanwhile is gone, after %d attempts', async (attempts) => {

@@ -416,6 +416,18 @@ describe('marks', () => {
       expect(await prepared(resetState, stage)).toBe('EVACUATION_STALLED')
     })
 
+    it('does not break an order whose destination was dead, is back, and has taken it', async () => {
+      const stage = new Stage()
+      const details = { migration: 'm-1', destination: 'alive', queued: true }
+      const error = { ...errorRecord(failed('DESTINATION_DIED')), details }
+      stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', error }))
+      stage.shows({ taskState: 'rebuild_spawning' })
+      stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+      expect(await prepared(resetState, stage)).toHaveProperty('nothingToDo')
+      stage.fenced.add('alive')
+      expect(await prepared(resetState, stage)).toHaveProperty('request')
+    })
+
     it.each([
       ['the task is what that left', { uuid: 'm-1' }, 'request'],
       ['one is under way that is not that', { uuid: 'm-2', status: 'pre-migrating' }, 'nothingToDo'],

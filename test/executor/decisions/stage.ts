@@ -33,6 +33,8 @@ export class Stage {
   readonly entries: Entry[] = []
   readonly incidents = new Map<string, Incident>()
   readonly fenced = new Set<string>()
+  /** Those that were so when the order in force was sent. */
+  readonly fencedBefore = new Set<string>()
   readonly gate: Gate
   readonly slots = new Slots(Slots.shared(8), 8, 0)
   readonly watch: HostWatch
@@ -89,6 +91,7 @@ export class Stage {
         of: (_incident: Incident, act: Act = 'begins') =>
           act === 'begins' ? this.permission : (this.begun[act] ?? { allowed: true }),
         isFenced: (host: string) => this.fenced.has(host),
+        wasFencedBefore: (host: string) => this.fencedBefore.has(host),
         hasIncident: (host: string) => this.failing.includes(host),
         setAsideReason: () => null,
       } as unknown as Run['permissions'],
