@@ -99,3 +99,39 @@ describe('orders that wait for a dead host', () => {
     await stage.nothingRanTwice(began)
   })
 })
+
+describe('an instance that was recovered before', () => {
+  it('has one order though the conductor is away as it leaves: Placement still names the host that it had left', async () => {
+    const began = Date.now()
+    const { tenants } = stage
+    const running = await Promise.all([1, 2].map((n) => tenants.boot(`moved-${n}`, first)))
+    await stage.watch()
+    for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'disabled' })
+    await lab('crash', first)
+    await stage.daemon.incident(first, (at) => at.closed !== null, 180_000)
+    for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'enabled' })
+    await lab('crash', second)
+    await stage.daemon.incident(second, (at) => at.proof !== null, 120_000)
+    await lab('kill', 'nova-conductor')
+    await until('orders wait', 60_000, () =>
+      Promise.resolve(
+        stage.daemon
+          .entries()
+          .filter(
+            ({ kind, host, step }) => kind === 'step.issued' && host === second && step?.includes('evacuate') === true,
+          ).length === 2,
+      ),
+    )
+    // Long enough for Placement to be asked where they went.
+    await pauseMs(10_000)
+    await lab('start', 'nova-conductor')
+    const incident = await stage.daemon.incident(second, (at) => at.closed !== null, 180_000)
+    for (const id of running) {
+      expect(outcomeOf(incident, id)).toMatch(/^recovered /)
+      expect(await stage.evacuations(id)).toEqual(['done', 'done'])
+    }
+    expect(stage.has(({ kind }) => kind === 'debt.recorded')).toBe(false)
+    await bothReturn(running, [])
+    await stage.nothingRanTwice(began)
+  })
+})
