@@ -11,6 +11,7 @@ import { after } from '../browser-clock.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from './announce.tsx'
 import { Dialog } from './dialog.tsx'
+import { orderName, sendOrders, useSent } from './sent-orders.ts'
 import { Stamped } from './text.tsx'
 import { OrderTimesFields, usualTimes, type OrderTimes, type TimesAsked } from './order-times.tsx'
 
@@ -32,6 +33,10 @@ export interface Act {
   /** Fields of its own; each change tells what they make of the body. */
   fields?: (tell: (body: Record<string, unknown>) => void) => ComponentChildren
   danger?: boolean
+  /** Given again at once it is another one: a second note, the maintenance of another host. */
+  repeats?: boolean
+  /** The orders that it gives at once, by `orderName`; its own alone when left out. */
+  gives?: readonly string[]
   /** Why it makes no sense now; null: it does. */
   senseless?: string | null
   /** Said when it is done, from the answer where that decides. */
@@ -43,6 +48,13 @@ export interface Act {
  * nothing had been ordered. Shorter alarms people about a busy daemon; longer keeps them from the page where they would see.
  */
 const answerDueMs = 15_000
+
+/** What is shown is from before. */
+const sentWords = 'Sent. The page does not show it yet'
+
+function ordersOf({ path, body, gives, repeats }: Act): readonly string[] {
+  return repeats === true ? [] : (gives ?? [orderName(path, body)])
+}
 
 const defaultWords = { field: 'reason', label: 'Reason', hint: 'The journal keeps it with your name.' }
 
@@ -62,7 +74,9 @@ export function ActButton({
   // As it was when it was asked for: the page moves on behind the dialog, and one act must not turn into another in it.
   const [asked, setAsked] = useState<Act | null>(null)
   const id = useId()
-  const refusal = refusalOf(caller, act.role) ?? act.senseless ?? null
+  const senseless = act.senseless ?? null
+  const sent = useSent(senseless === null ? ordersOf(act) : [])
+  const refusal = refusalOf(caller, act.role) ?? senseless ?? (sent ? sentWords : null)
   const kind = act.danger === true ? 'danger' : primary === true ? 'primary' : ''
   return (
     <span class="act">
@@ -115,14 +129,17 @@ export function ActDialog({
     setSending(true)
     setFailure(null)
     const ordered = act.times === undefined ? {} : times
+    const orders = sendOrders(ordersOf(act))
     post<unknown>(act.path, { ...act.body, ...own, ...ordered, [words.field]: text.trim() }).then(
       (answer) => {
+        orders.taken()
         announce(typeof act.done === 'string' ? act.done : act.done(answer), { seen: true })
         if (!left.current) onClose()
         onDone(answer)
       },
       (thrown: unknown) => {
         const refused = thrown as ApiFailure
+        orders.refused()
         setSending(false)
         setLate(false)
         setFailure(refused)

@@ -37,6 +37,7 @@ function addNote(id: string): Act {
   return {
     title: 'Add a note',
     role: 'operator',
+    repeats: true,
     path: paths.incidentAct(id, 'notes'),
     words: { field: 'text', label: 'Note' },
     effect: <p>Your note is kept with this incident and changes nothing else.</p>,
