@@ -6,10 +6,12 @@ import { CompareMenu } from '../comparison/offers.tsx'
 import { Menu } from '../../parts/menu.tsx'
 
 export function Toolbar({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
-  const { id, host } = review
+  const { id, host, advice } = review
+  // Once, and where it is asked for.
+  const isAdvised = advice.some(({ code }) => code === 'SIGN_OFF')
   return (
     <div class="acts toolbar">
-      <ActButton act={signOff(review)} onDone={onDone} />
+      {!isAdvised && <ActButton act={signOff(review)} onDone={onDone} />}
       <ActButton act={addNote(id)} onDone={onDone} />
       <Menu title="Export">
         {(Object.keys(exports) as ReportFormat[]).map((format) => (
