@@ -18,6 +18,8 @@ import { OrderTimesFields, usualTimes, type OrderTimes, type TimesAsked } from '
 export interface Act {
   /** On the button: "Cancel this incident". */
   title: string
+  /** The same with what it is done to, over the dialog and on the button that does it. */
+  inFull?: string
   role: Role
   /** What will happen, before it does. */
   effect: ComponentChildren
@@ -100,6 +102,9 @@ export function ActButton({
   )
 }
 
+/** What someone typed and did not send, by person and order: Escape, pressed too soon, must not cost them their words. */
+const drafts = new Map<string, string>()
+
 export function ActDialog({
   act,
   onClose,
@@ -111,7 +116,8 @@ export function ActDialog({
 }) {
   const caller = useCaller()
   const words = act.words ?? defaultWords
-  const [text, setText] = useState('')
+  const draft = `${caller?.name ?? ''} ${orderName(act.path, act.body)}`
+  const [text, setText] = useState(drafts.get(draft) ?? '')
   const [times, setTimes] = useState<OrderTimes>(usualTimes)
   const [own, setOwn] = useState<Record<string, unknown>>({})
   const [sending, setSending] = useState(false)
@@ -133,6 +139,7 @@ export function ActDialog({
     post<unknown>(act.path, { ...act.body, ...own, ...ordered, [words.field]: text.trim() }).then(
       (answer) => {
         orders.taken()
+        drafts.delete(draft)
         announce(typeof act.done === 'string' ? act.done : act.done(answer), { seen: true })
         if (!left.current) onClose()
         onDone(answer)
@@ -150,7 +157,7 @@ export function ActDialog({
     )
   }
   return (
-    <Dialog title={act.title} onClose={onClose} stays={sending && !late}>
+    <Dialog title={act.inFull ?? act.title} onClose={onClose} stays={sending && !late}>
       <form onSubmit={send}>
         <div class="effect">{act.effect}</div>
         {act.fields?.(setOwn)}
@@ -166,9 +173,12 @@ export function ActDialog({
             required={!optional}
             maxLength={4_000}
             value={text}
-            autoFocus
+            autoFocus={act.fields === undefined}
             aria-describedby={`${id}-hint`}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => {
+              setText(event.currentTarget.value)
+              drafts.set(draft, event.currentTarget.value)
+            }}
           />
           <p id={`${id}-hint`} class="hint">
             {words.hint ?? defaultWords.hint}
@@ -197,7 +207,7 @@ export function ActDialog({
             {maybeDone ? 'Close' : 'Do nothing'}
           </button>
           <button type="submit" class={act.danger === true ? 'danger' : 'primary'} disabled={sending}>
-            {sending ? 'Sending…' : act.title}
+            {sending ? 'Sending…' : (act.inFull ?? act.title)}
           </button>
         </footer>
       </form>

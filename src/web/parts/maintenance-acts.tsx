@@ -110,6 +110,7 @@ function ScopeFields({ names, onChange }: { names: ScopeNames; onChange: (body: 
             required
             maxLength={255}
             autoComplete="off"
+            autoFocus
             list={id}
             value={name}
             onInput={(event) => tell(kind, event.currentTarget.value)}
