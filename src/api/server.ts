@@ -40,7 +40,8 @@ const parserOptions = {
 export const longestId = 300
 
 export interface ErrorBody {
-  error: { code: string; message: string; details: unknown }
+  /** `certainty`: an order that failed may have been carried out all the same. Missing: it was not. */
+  error: { code: string; message: string; details: unknown; certainty?: 'unknown' }
 }
 
 /** Codes not listed are our own failures: 500. */
@@ -148,7 +149,9 @@ export function createServer({
       const message = `${method} ${routeOptions.url ?? 'unknown'} failed: ${error.message}`
       observer?.log?.('error', 'http.failed', { message, httpRequestId: id }, error)
     }
-    return reply.code(status).send(errorBody(error.code, error.message, error.details))
+    const body = errorBody(error.code, error.message, error.details)
+    if (error.certainty === 'unknown' && !isRead(request.method)) body.error.certainty = 'unknown'
+    return reply.code(status).send(body)
   })
   return server
 }
@@ -158,7 +161,6 @@ export function createServer({
  * because of the one before it, and a client that takes the refusal for final does not send again what may still be lost.
  */
 function answerOnceRecorded(server: FastifyInstance, recorded: () => Promise<void>): void {
-  const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
   server.addHook('onSend', async ({ method }, reply, payload) => {
     if (!isRead(method) && reply.statusCode < 400) await recorded()
     return payload
@@ -176,6 +178,10 @@ function answerOnceRecorded(server: FastifyInstance, recorded: () => Promise<voi
       }
     }
   })
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /**

@@ -240,7 +240,8 @@ describe('errors have one shape', () => {
 
 describe('while what was recorded is not durable', () => {
   const { operations } = fakeOperations({ cancel: () => Promise.reject(new LifeboatError('CONFLICT', 'over')) })
-  const recorded = () => Promise.reject(new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed'))
+  const unconfirmed = new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed', { certainty: 'unknown' })
+  const recorded = () => Promise.reject(unconfirmed)
   const server = restServer({ operations, review: fakeReview(), clock, recorded }, onSocket)
 
   it.each([
@@ -251,7 +252,9 @@ describe('while what was recorded is not durable', () => {
   ] as const)('%s is answered %i', async (_what, status, request) => {
     const answer = await server.inject(request)
     expect(answer.statusCode).toBe(status)
-    if (status === 503) expect(answer.json()).toMatchObject({ error: { code: 'JOURNAL_UNAVAILABLE' } })
+    if (status === 503)
+      expect(answer.json()).toMatchObject({ error: { code: 'JOURNAL_UNAVAILABLE', certainty: 'unknown' } })
+    else expect(answer.body).not.toContain('certainty')
   })
 })
 

@@ -81,12 +81,18 @@ function refused(method: string, { status, statusText }: Response, text: string)
   // Without the daemon's own words it is a proxy that speaks, and the daemon may have got the order all the same.
   if (error === null && method !== 'GET' && status >= 500) return noAnswer(method)
   const message = error?.message ?? `The answer was ${status} ${statusText}`
-  return new ApiFailure(status, error?.code ?? String(status), message)
+  return new ApiFailure(status, error?.code ?? String(status), message, error?.certainty === 'unknown')
 }
 
-function errorIn(text: string): { code?: string; message?: string } | null {
+interface Refusal {
+  code?: string
+  message?: string
+  certainty?: string
+}
+
+function errorIn(text: string): Refusal | null {
   try {
-    return (JSON.parse(text) as { error?: { code?: string; message?: string } }).error ?? null
+    return (JSON.parse(text) as { error?: Refusal }).error ?? null
   } catch {
     // Not ours: a proxy's own page. Its status says enough.
     return null
