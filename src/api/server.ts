@@ -156,18 +156,25 @@ export function createServer({
   return server
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A write that puts nothing on record, and whose answer rests on nothing there: it does not wait for the journal. */
+    recordsNothing?: true
+  }
+}
+
 /**
  * A write is answered once all that its answer may rest on is durable. A refusal may rest on entries too: a report is refused as repeated
  * because of the one before it, and a client that takes the refusal for final does not send again what may still be lost.
  */
 function answerOnceRecorded(server: FastifyInstance, recorded: () => Promise<void>): void {
-  server.addHook('onSend', async ({ method }, reply, payload) => {
-    if (!isRead(method) && reply.statusCode < 400) await recorded()
+  server.addHook('onSend', async ({ method, routeOptions }, reply, payload) => {
+    if (!isRead(method) && reply.statusCode < 400 && routeOptions.config.recordsNothing !== true) await recorded()
     return payload
   })
   // Not when the refusal is sent: an error there would pass the route's own error handler, which gives it the shape that clients know.
   server.addHook('onRoute', (route) => {
-    if ([route.method].flat().every(isRead)) return
+    if ([route.method].flat().every(isRead) || route.config?.recordsNothing === true) return
     const { handler } = route
     route.handler = async function (request, reply) {
       try {

@@ -439,3 +439,30 @@ describe('the front', () => {
     expect([answer.statusCode, answer.body]).toEqual([404, expect.stringContaining('npm run build')])
   })
 })
+
+describe('while the shared journal does not confirm', () => {
+  const recorded = (): Promise<void> => Promise.reject(new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed'))
+  const withHeader = (payload: object, name?: string) => ({
+    method: 'POST' as const,
+    payload,
+    headers: { ...ours, ...(name !== undefined && as(name)) },
+  })
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const fromKeystone = { method: 'POST' as const, payload: 'token=x', headers: form }
+
+  it.each([
+    ['a person logs in', '/v1/session', 201, withHeader({ user: 'ann', password: 'right' })],
+    ['a wrong password is refused as such', '/v1/session', 401, withHeader({ user: 'ann', password: 'wrong' })],
+    ['a person logs out', '/v1/session', 204, { ...withHeader({}), method: 'DELETE' as const }],
+    ['single sign-on begins', '/v1/sso', 201, withHeader({ name: 'Company login' })],
+    ['Keystone’s page comes back', '/auth/websso/', 303, fromKeystone],
+    ['a receiver is tested', '/v1/notices/test', 200, withHeader({ receiver: 'pager' }, 'olaf')],
+    ['a plan is refused as it always is', '/v1/plans', 404, withHeader({ host: 'cmp09' }, 'olaf')],
+    ['an order waits', '/v1/pause', 503, withHeader(pause, 'olaf')],
+  ])('%s', async (_what, url, status, request) => {
+    const sso = [{ name: 'Company login', protocol: 'openid', identityProvider: null }]
+    const { server } = await open({ rules: () => ({ ...usual, sso }) }, {}, recorded)
+    expect((await server.inject({ url, ...request })).statusCode).toBe(status)
+  })
+})

@@ -89,6 +89,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
   server.post(
     '/v1/plans',
     {
+      config: { recordsNothing: true },
       schema: {
         response: { 202: named('planRun') },
         tags: ['plans'],
