@@ -258,6 +258,14 @@ describe('while what was recorded is not durable', () => {
   })
 })
 
+it('the brake is overridden for as many hosts as a fleet has', async () => {
+  const { operations, asked } = fakeOperations()
+  const incidents = Array.from({ length: 5_000 }, (_, n) => `20260102T030405Z-cmp${n}.rack${n % 40}.example.org`)
+  const payload = { by, reason: 'the power is off', scope: 'cloud', incidents }
+  const answer = await routes(operations).inject({ method: 'POST', url: '/v1/brake/override', payload })
+  expect([answer.statusCode, asked]).toEqual([202, [['overrideGroup', payload]]])
+})
+
 describe('hostile requests', () => {
   const { operations, asked } = fakeOperations()
   const server = routes(operations)
