@@ -36,7 +36,7 @@ export type IncidentPhase = keyof typeof incidentPhases
  */
 export const holdCodes = {
   BRAKE: 'Too many hosts failed at once',
-  FROZEN: 'The control plane cannot be trusted',
+  FROZEN: 'What Lifeboat knows of the hosts may be untrue: the control plane or this process is at fault',
   PAUSED: 'A person paused recoveries',
   MAINTENANCE: 'The host is in maintenance, or someone disabled it',
   OBSERVING: 'The daemon is in observe mode: it sends nothing until it is armed',

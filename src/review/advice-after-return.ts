@@ -33,7 +33,7 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (owners.length > 0)
     advice.push({
       code: 'INSTANCES_OFF_FOR_OWNERS',
-      text: `${counted(owners)} off, and only the owner can start ${all(owners)} (${codes(owners)}): tell them`,
+      text: `${counted(owners)} off (${codes(owners)}). ${owners.length === 1 ? 'Tell its owner, who alone can start it, with this command' : 'Tell each owner, who alone can start theirs, with this command'}`,
       ...{ command: `openstack server start ${owners[0]?.plan.instanceId ?? ''}`, instances: ids(owners) },
     })
   if (watched.to === 'watching')

@@ -50,11 +50,12 @@ type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; comma
 /** What ends each hold. Null: it ends by itself, and what it waits for is said. */
 const endsHold: Record<HoldCode, EndsHold> = {
   BRAKE: ({ id, host, attestation }) => ({
-    text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether the hosts that failed with it are really dead, or the control plane is at fault. To recover this one anyway, override the brake`,
+    text: `${attestation === null ? '' : `It was attested dead by ${attestation.by}, and the brake still holds it. `}The brake holds ${host}. Find out whether the hosts that failed with it are really dead, or the control plane is at fault. To recover this one anyway, override the brake`,
     command: `lifeboat incident override ${quoted(id)} ${reason}`,
   }),
-  FROZEN: () => ({
-    text: 'The control plane cannot be trusted. Repair it: the incident then goes on by itself',
+  // The control plane may be at fault, or this process alone: the hold says which.
+  FROZEN: ({ held }) => ({
+    text: `Lifeboat waits, because what it knows of the hosts may be untrue: ${held?.message ?? 'the cause is not known'}. If that lasts, repair it: the incident then goes on by itself`,
     command: 'lifeboat status',
   }),
   PAUSED: () => ({
@@ -166,7 +167,7 @@ function aboutProof(incident: Incident): Advice[] {
   if (closed !== null && proof === null && revoked !== null) return aboutRevoked(incident, revoked)
   if (closed === null || proof?.strength !== 'statement') return []
   const who = proof.statedBy ?? attestation?.by ?? 'someone'
-  const text = `Only the word of ${who}${verdict === null ? '' : `, beside ${verdict.reason},`} proves that ${host} was dead. Before you power it on, make sure that none of these instances still runs there`
+  const text = `${host} was attested dead by ${who}, and nothing else proves it${verdict === null ? '' : ` beside ${verdict.reason}`}. Before you power it on, make sure that none of these instances still runs there`
   return held === null
     ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${quoted(id)}`, instances: [] }]
     : []
@@ -311,7 +312,7 @@ function aboutStopped({ instances }: Incident): Advice[] {
     outcome?.outcome === 'recovered' && plan.expected === 'stopped' && plan.original.wanted === 'running' ? [id] : [],
   )
   if (ids.length === 0) return []
-  const text = `${counted(ids.length)} back but stopped, unlike before (each says why). Only the owner can start ${ids.length === 1 ? 'it' : 'them'}: tell them`
+  const text = `${counted(ids.length)} back but stopped, unlike before (each says why). ${ids.length === 1 ? 'Tell its owner, who alone can start it, with this command' : 'Tell each owner, who alone can start theirs, with this command'}`
   return [{ code: 'INSTANCES_BACK_STOPPED', text, command: `openstack server start ${ids[0]}`, instances: ids }]
 }
 

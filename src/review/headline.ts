@@ -52,13 +52,13 @@ function howWeKnow({ process, crashed, proof, revoked, attestation, fencing, clo
   if (process !== null) return 'The host lives: its instances are left alone.'
   if (crashed !== null) return 'The host lives: Lifeboat leaves its other instances alone.'
   if (proof !== null) {
-    if (proof.strength === 'statement') return `${proof.statedBy ?? 'Someone'} stated that it is dead.`
+    if (proof.strength === 'statement') return `It was attested dead by ${proof.statedBy ?? 'someone'}.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
     return `It was proven ${what} by ${proof.method} (${proof.strength}).`
   }
   if (revoked !== null)
     return `It was proven dead by ${revoked.method} (${revoked.strength}), and then showed life: ${trimmed(revoked.message)}.`
-  if (attestation !== null) return `${attestation.by} stated that it is dead; that is not a proof yet.`
+  if (attestation !== null) return `It was attested dead by ${attestation.by}; that is not a proof yet.`
   if (closed !== null) return 'It was never proven dead.'
   // The hold says why in its own words.
   return fencing === null || held !== null

@@ -63,11 +63,11 @@ it('the page of an incident answers what died, how it is known, the fence, what 
   expect(review, page.url()).toMatchObject({ id, host: dead })
   const answers = await textOf(page, '.answers')
   expect(answers).toMatch(/What died cmp01 of segment lab, host-down at (?:\w+ \w+ )?\d\d:\d\d:\d\d/)
-  expect(answers).toMatch(/How we know .*no heartbeat for [\d.]+ (?:min|s) .*agent says dead.*ping says dead/)
+  expect(answers).toMatch(/How we know .*no heartbeat for [\d.]+ (?:min|s) .*agent said dead.*ping said dead/)
   expect(answers).toMatch(
     /Was it fenced proven dead by bmc at (?:\w+ \w+ )?\d\d:\d\d:\d\d: its power was read back as off/,
   )
-  expect(answers).toMatch(/What did not, and why .*1 left WISH_LEAVE/)
+  expect(answers).toMatch(/What did not, and why .*1 left \S+ WISH_LEAVE/)
   expect(await textOf(page, '.todo')).toMatch(/One instance is left where it was \(WISH_LEAVE\)/)
   expect(await textOf(page, '.todo')).toMatch(/cmp01 is still down/)
   expect(JSON.parse(await lab('bmc', dead))).toMatchObject({ power: 'Off' })

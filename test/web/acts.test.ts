@@ -69,6 +69,15 @@ describe('a dialog', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Override the brake')
+    // What was typed is not lost with it.
+    await button.click()
+    await dialog.locator('textarea').fill('I saw it b')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await button.click()
+    expect(await dialog.locator('textarea').inputValue()).toBe('I saw it b')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
     expect(stage.journal.head().seq).toBe(head)
   })
 
@@ -199,8 +208,14 @@ describe('acts on an incident', () => {
     await openIncident('cmp03')
     // The word alone does nothing while the brake holds: the dialog says so before, and the advice afterwards.
     const says = /the brake still holds cmp03[^]*destroy their data/
+    await page.getByRole('button', { name: 'Attest that it is dead', exact: true }).click()
+    const named = page.getByRole('dialog', { name: 'Attest that cmp03 is dead' })
+    await named.getByRole('button', { name: 'Attest that cmp03 is dead' }).waitFor()
+    await page.keyboard.press('Escape')
     await order('Attest that it is dead', 'I pulled both cords at 03:20', says)
-    await expect.poll(() => textOf(page, '.todo')).toContain('stated that it is dead, and the brake still holds it')
+    await expect
+      .poll(() => textOf(page, '.todo'))
+      .toContain('It was attested dead by ann, and the brake still holds it')
     expect(last('operator.statement')?.data.statement).toBe('I pulled both cords at 03:20')
   })
 

@@ -56,6 +56,8 @@ describe.each([
       expect(await textOf(page, '.first-act')).toMatch(consequence)
       const box = await first().boundingBox()
       expect([box!.y + box!.height <= 844, box!.height >= 44]).toEqual([true, true])
+      // Red in the dark, too.
+      expect(await first().evaluate((button) => getComputedStyle(button).backgroundColor)).toBe('rgb(206, 44, 49)')
       const wide = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )

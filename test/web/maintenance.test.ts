@@ -89,6 +89,8 @@ it('on the overview a segment with nothing to say is one line', async () => {
 describe('to plan maintenance', () => {
   it('asks of what, from when and until when, and says the times in both zones', async () => {
     await plan().click()
+    const host = dialog().getByLabel('Host', { exact: true })
+    expect(await host.evaluate((field) => field === document.activeElement)).toBe(true)
     expect(await dialog().locator('.effect').innerText()).toMatch(/Opens no incident/)
     await dialog().getByLabel('Of what').selectOption('segment')
     await dialog().locator('input[list]').fill('simulated')

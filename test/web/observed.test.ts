@@ -23,7 +23,9 @@ it('says what would have been recovered, and what would be left, each with its r
   expect(answers).toMatch(
     /What came back Nothing: in observe mode nothing is sent\. Armed, 1\d of 17 instances would have been/,
   )
-  expect(answers).toMatch(/What did not, and why .*1 would be left ERROR_BEFORE.*1 would be left WISH_LEAVE/)
+  expect(answers).toMatch(
+    /What did not, and why .*1 would be left broken ERROR_BEFORE.*1 would be left opted-out WISH_LEAVE/,
+  )
 })
 
 it('does not say that nothing is to be done', async () => {

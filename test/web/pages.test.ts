@@ -91,7 +91,7 @@ describe('the page of an incident answers alone', () => {
       /What came back \d+ of 17 instances, from (?:\w+ \w+ )?\d\d:\d\d:\d\d to (?:\w+ \w+ )?\d\d:\d\d:\d\d/,
     )
     expect(answers).toMatch(
-      /What did not, and why .*1 failed API_REFUSED.*vTPM.*1 left ERROR_BEFORE.*1 left WISH_LEAVE/,
+      /What did not, and why .*1 failed hsm API_REFUSED.*vTPM.*1 left broken ERROR_BEFORE.*1 left opted-out WISH_LEAVE/,
     )
   })
 
@@ -308,7 +308,9 @@ it.each([
   ['/hosts/none', 'All hosts', /Hosts/],
 ])('a page of nothing says so and leads to all there are: %s', async (path, all, heading) => {
   await page.goto(stage.url + path)
-  await page.getByRole('alert').getByRole('link', { name: all }).click()
+  expect(await textOf(page, 'h1')).toMatch(/^There is no such/)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('main').getByRole('link', { name: all }).click()
   await expect.poll(() => textOf(page, 'h1')).toMatch(heading)
 })
 

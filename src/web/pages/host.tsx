@@ -45,7 +45,7 @@ export function HostPage({ host }: { host: string }) {
     ),
   )
   return (
-    <Loaded of={detail} others={<a href="/hosts">All hosts</a>}>
+    <Loaded of={detail} absent="There is no such host" others={<a href="/hosts">All hosts</a>}>
       {(value) => (
         <>
           <Head host={value} />
@@ -185,8 +185,10 @@ function Seen({ host }: { host: HostDetail }) {
         <ul class="plain">
           {probes.map((reading) => (
             <li key={reading.probe}>
-              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag> {reading.probe}:{' '}
-              <Stamped text={reading.detail} />{' '}
+              <Tag tone={probeTone[reading.answer]}>
+                {reading.answer === 'unknown' ? 'cannot tell' : reading.answer}
+              </Tag>{' '}
+              {reading.probe}: <Stamped text={reading.detail} />{' '}
               <span class="faint">
                 (<Time at={reading.at} />)
               </span>

@@ -11,12 +11,15 @@ import { after } from '../browser-clock.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from './announce.tsx'
 import { Dialog } from './dialog.tsx'
+import { orderName, sendOrders, useSent } from './sent-orders.ts'
 import { Stamped } from './text.tsx'
 import { OrderTimesFields, usualTimes, type OrderTimes, type TimesAsked } from './order-times.tsx'
 
 export interface Act {
   /** On the button: "Cancel this incident". */
   title: string
+  /** The same with what it is done to, over the dialog and on the button that does it. */
+  inFull?: string
   role: Role
   /** What will happen, before it does. */
   effect: ComponentChildren
@@ -32,6 +35,10 @@ export interface Act {
   /** Fields of its own; each change tells what they make of the body. */
   fields?: (tell: (body: Record<string, unknown>) => void) => ComponentChildren
   danger?: boolean
+  /** Given again at once it is another one: a second note, the maintenance of another host. */
+  repeats?: boolean
+  /** The orders that it gives at once, by `orderName`; its own alone when left out. */
+  gives?: readonly string[]
   /** Why it makes no sense now; null: it does. */
   senseless?: string | null
   /** Said when it is done, from the answer where that decides. */
@@ -43,6 +50,13 @@ export interface Act {
  * nothing had been ordered. Shorter alarms people about a busy daemon; longer keeps them from the page where they would see.
  */
 const answerDueMs = 15_000
+
+/** What is shown is from before. */
+const sentWords = 'Sent. The page does not show it yet'
+
+function ordersOf({ path, body, gives, repeats }: Act): readonly string[] {
+  return repeats === true ? [] : (gives ?? [orderName(path, body)])
+}
 
 const defaultWords = { field: 'reason', label: 'Reason', hint: 'The journal keeps it with your name.' }
 
@@ -62,7 +76,9 @@ export function ActButton({
   // As it was when it was asked for: the page moves on behind the dialog, and one act must not turn into another in it.
   const [asked, setAsked] = useState<Act | null>(null)
   const id = useId()
-  const refusal = refusalOf(caller, act.role) ?? act.senseless ?? null
+  const senseless = act.senseless ?? null
+  const sent = useSent(senseless === null ? ordersOf(act) : [])
+  const refusal = refusalOf(caller, act.role) ?? senseless ?? (sent ? sentWords : null)
   const kind = act.danger === true ? 'danger' : primary === true ? 'primary' : ''
   return (
     <span class="act">
@@ -86,6 +102,9 @@ export function ActButton({
   )
 }
 
+/** What someone typed and did not send, by person and order: Escape, pressed too soon, must not cost them their words. */
+const drafts = new Map<string, string>()
+
 export function ActDialog({
   act,
   onClose,
@@ -97,7 +116,8 @@ export function ActDialog({
 }) {
   const caller = useCaller()
   const words = act.words ?? defaultWords
-  const [text, setText] = useState('')
+  const draft = `${caller?.name ?? ''} ${orderName(act.path, act.body)}`
+  const [text, setText] = useState(drafts.get(draft) ?? '')
   const [times, setTimes] = useState<OrderTimes>(usualTimes)
   const [own, setOwn] = useState<Record<string, unknown>>({})
   const [sending, setSending] = useState(false)
@@ -115,14 +135,18 @@ export function ActDialog({
     setSending(true)
     setFailure(null)
     const ordered = act.times === undefined ? {} : times
+    const orders = sendOrders(ordersOf(act))
     post<unknown>(act.path, { ...act.body, ...own, ...ordered, [words.field]: text.trim() }).then(
       (answer) => {
+        orders.taken()
+        drafts.delete(draft)
         announce(typeof act.done === 'string' ? act.done : act.done(answer), { seen: true })
         if (!left.current) onClose()
         onDone(answer)
       },
       (thrown: unknown) => {
         const refused = thrown as ApiFailure
+        orders.refused()
         setSending(false)
         setLate(false)
         setFailure(refused)
@@ -133,7 +157,7 @@ export function ActDialog({
     )
   }
   return (
-    <Dialog title={act.title} onClose={onClose} stays={sending && !late}>
+    <Dialog title={act.inFull ?? act.title} onClose={onClose} stays={sending && !late}>
       <form onSubmit={send}>
         <div class="effect">{act.effect}</div>
         {act.fields?.(setOwn)}
@@ -149,9 +173,12 @@ export function ActDialog({
             required={!optional}
             maxLength={4_000}
             value={text}
-            autoFocus
+            autoFocus={act.fields === undefined}
             aria-describedby={`${id}-hint`}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => {
+              setText(event.currentTarget.value)
+              drafts.set(draft, event.currentTarget.value)
+            }}
           />
           <p id={`${id}-hint`} class="hint">
             {words.hint ?? defaultWords.hint}
@@ -180,7 +207,7 @@ export function ActDialog({
             {maybeDone ? 'Close' : 'Do nothing'}
           </button>
           <button type="submit" class={act.danger === true ? 'danger' : 'primary'} disabled={sending}>
-            {sending ? 'Sending…' : act.title}
+            {sending ? 'Sending…' : (act.inFull ?? act.title)}
           </button>
         </footer>
       </form>

@@ -8,6 +8,7 @@ import { paths } from '../api/paths.ts'
 import { link } from '../router.ts'
 import { counted, number } from '../words/count.ts'
 import { ActButton, ActDialog, type Act } from './act.tsx'
+import { orderName } from './sent-orders.ts'
 import { Stamped, Time } from './text.tsx'
 
 /** A group's members change with the journal, and its counts without it. */
@@ -86,6 +87,8 @@ function overrideAll({ scope, title, members, instances }: CountedGroup): Act {
     path: paths.overrideGroup,
     danger: true,
     body: { scope, incidents: members.map(({ incident }) => incident) },
+    // Each as if it was overridden on its own page.
+    gives: members.map(({ incident }) => orderName(paths.incidentAct(incident, 'override'))),
     words: {
       field: 'reason',
       label: 'Reason',

@@ -13,6 +13,7 @@ interface HostAct {
 export function letBack({ host, title, senseless }: HostAct): Act {
   return {
     title,
+    inFull: `Return ${host} to service`,
     role: 'operator',
     consequence: 'Clears our flags once it was healthy for long enough.',
     path: paths.returnHost(host),
@@ -32,6 +33,7 @@ export function letBack({ host, title, senseless }: HostAct): Act {
 export function keepOut({ host, title, senseless }: HostAct): Act {
   return {
     title,
+    inFull: `Keep ${host} out`,
     role: 'operator',
     path: paths.returnHost(host),
     body: { keepOut: true },
@@ -65,6 +67,7 @@ export function TwiceWarning() {
 export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { brakeHolds: boolean }): Act {
   return {
     title,
+    inFull: `Attest that ${host} is dead`,
     role: 'admin',
     danger: true,
     consequence: brakeHolds ? 'Recorded; the brake still holds it.' : 'Its instances are evacuated at once.',

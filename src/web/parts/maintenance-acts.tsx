@@ -32,7 +32,12 @@ export function beginMaintenance(host: string): Act {
 
 /** Of what the person picks. */
 export function planMaintenance(names: ScopeNames): Act {
-  return { ...begin, title: 'Plan maintenance', fields: (tell) => <ScopeFields names={names} onChange={tell} /> }
+  return {
+    ...begin,
+    title: 'Plan maintenance',
+    repeats: true,
+    fields: (tell) => <ScopeFields names={names} onChange={tell} />,
+  }
 }
 
 /** A person's or the calendar's, a pause or maintenance: all of its kind and scope end. */
@@ -105,6 +110,7 @@ function ScopeFields({ names, onChange }: { names: ScopeNames; onChange: (body: 
             required
             maxLength={255}
             autoComplete="off"
+            autoFocus
             list={id}
             value={name}
             onInput={(event) => tell(kind, event.currentTarget.value)}

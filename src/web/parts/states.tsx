@@ -1,32 +1,74 @@
 /** What a page shows instead of its content: loading, empty, failed, old. */
 import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { ApiFailure } from '../api/client.ts'
 import type { Resource } from '../api/resource.ts'
+import { PageHead } from './page.tsx'
 
 interface LoadedProps<T> {
   of: Resource<T>
+  /** Of a page that is about one thing: its heading where there is no such thing. */
+  absent?: string
   /** Where someone finds what there is, if this is not. */
   others?: ComponentChildren
   children: (value: T) => ComponentChildren
 }
 
 /** The value once it is there; before that, and when loading fails, what is the matter. */
-export function Loaded<T>({ of, others, children }: LoadedProps<T>) {
-  if (of.value === null) {
-    if (of.failure === null) return <p class="loading">Loading…</p>
-    if (of.failure.status !== 404) return <Problem title="Could not be loaded">{said(of.failure)}</Problem>
+export function Loaded<T>({ of, absent, others, children }: LoadedProps<T>) {
+  const { value, failure } = of
+  const isOld = value !== null && failure !== null
+  const saysSo = useFirstToSay(isOld ? said(failure) : null)
+  if (value === null) {
+    if (failure === null) return <p class="loading">Loading…</p>
+    if (failure.status !== 404) return <Problem title="Could not be loaded">{said(failure)}</Problem>
     return (
-      <Problem title="Not found">
-        {of.failure.message} {others}
-      </Problem>
+      <>
+        {absent !== undefined && <PageHead title={absent} />}
+        <Problem title="Not found">{failure.message}</Problem>
+        {others !== undefined && (
+          <p class="ways-on">
+            {others}. The search above finds hosts, incidents and instances by a part of their name or id.
+          </p>
+        )}
+      </>
     )
   }
   return (
     <>
-      {of.failure !== null && <Problem title="What you see is not the newest">{said(of.failure)}</Problem>}
-      {children(of.value)}
+      {isOld && saysSo && <Problem title="What you see is not the newest">{said(failure)}</Problem>}
+      {children(value)}
     </>
   )
+}
+
+/** What is said now, by whom: one daemon that does not answer is one message, however many parts of a page it fills. */
+const speakers = new Map<string, symbol[]>()
+const listeners = new Set<() => void>()
+
+/** Whether no other part says the same already. */
+function useFirstToSay(message: string | null): boolean {
+  const [me] = useState(() => Symbol('part'))
+  const [, redraw] = useState(0)
+  useLayoutEffect(() => {
+    if (message === null) return undefined
+    const tell = (): void => {
+      for (const listener of listeners) listener()
+    }
+    const again = (): void => redraw((times) => times + 1)
+    listeners.add(again)
+    speakers.set(message, [...(speakers.get(message) ?? []), me])
+    tell()
+    return () => {
+      listeners.delete(again)
+      speakers.set(
+        message,
+        (speakers.get(message) ?? []).filter((one) => one !== me),
+      )
+      tell()
+    }
+  }, [message, me])
+  return message !== null && speakers.get(message)?.[0] === me
 }
 
 function said({ message, passing }: ApiFailure): string {

@@ -16,7 +16,7 @@ export function AnswersOnLivingHost({ review }: { review: IncidentReview }) {
           The guest of {crashed.name} on <strong>{host}</strong> of segment {segment}, reported at{' '}
           <Time at={openedAt} />. The host lives
         </Answer>
-        <Answer question="How we know">
+        <Answer question="How we know" later>
           {openedBy} reported it ({crashed.event})
         </Answer>
         <Answer question="Is it back">{isBack(review)}</Answer>
@@ -28,7 +28,9 @@ export function AnswersOnLivingHost({ review }: { review: IncidentReview }) {
       <Answer question="What failed">
         {process} of <strong>{host}</strong> of segment {segment}, at <Time at={openedAt} />. The host lives
       </Answer>
-      <Answer question="How we know">{howWeKnow(review)}</Answer>
+      <Answer question="How we know" later>
+        {howWeKnow(review)}
+      </Answer>
       <Answer question="Its instances">Left alone: they run on</Answer>
       <Answer question="How it stands">{howItStands(review)}</Answer>
     </dl>

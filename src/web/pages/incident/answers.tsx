@@ -15,6 +15,7 @@ import { dayAndTime, zoneName } from '../../words/time.ts'
 import { Answer, Seen } from './answer.tsx'
 import { AnswersOnLivingHost } from './answers-living-host.tsx'
 import { ends, groupsOf, isFine } from './ends.ts'
+import { Names } from './names.tsx'
 import { paceOf, paceText } from './pace.ts'
 import { backBetween } from './words.ts'
 
@@ -23,11 +24,19 @@ export function Answers({ review }: { review: IncidentReview }) {
   return (
     <dl class="answers">
       <Answer question="What died">{whatDied(review)}</Answer>
-      <Answer question="How we know">{howWeKnow(review)}</Answer>
+      <Answer question="How we know" later>
+        {howWeKnow(review)}
+      </Answer>
       <Answer question="Was it fenced">{fenced(review)}</Answer>
-      <Answer question="What came back">{cameBack(review)}</Answer>
+      <Answer question="What came back" later>
+        {cameBack(review)}
+      </Answer>
       <Answer question="What did not, and why">{didNot(review)}</Answer>
-      {review.ended !== null && <Answer question="The host now">{hostNow(review)}</Answer>}
+      {review.ended !== null && (
+        <Answer question="The host now" later>
+          {hostNow(review)}
+        </Answer>
+      )}
     </dl>
   )
 }
@@ -50,7 +59,7 @@ function howWeKnow({ verdict, statement }: IncidentReview) {
 function Stated({ by, statement }: { by: string; statement: string }) {
   return (
     <>
-      {by} stated: “{statement}”
+      Attested by {by}: “{statement}”
     </>
   )
 }
@@ -68,7 +77,7 @@ export function provenWord({ proves }: Pick<NonNullable<IncidentReview['proof']>
   return proves === 'storage' ? 'cut off from its storage' : 'proven dead'
 }
 
-function fenced({ proof, voided, statement, fencing, held, ended, mode }: IncidentReview) {
+function fenced({ proof, voided, statement, fencing, fenceAttempts, held, ended, mode }: IncidentReview) {
   if (proof !== null)
     return (
       <>
@@ -99,7 +108,8 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
   if (held !== null)
     return (
       <>
-        <Tag tone="wait">not yet</Tag> <Stamped text={held.message} />
+        <Tag tone="wait">not yet</Tag> {fenceAttempts.length === 0 && 'no method was tried: '}
+        <Stamped text={held.message} />
       </>
     )
   return (
@@ -110,20 +120,12 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
 }
 
 function cameBack(review: IncidentReview) {
-  const { host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt, watched, onHost } = review
+  const { lines, outcomes, ended, mode, proof, verdict, openedAt, watched } = review
   const total = lines.length
   if (watched !== null && total === 0) return <Stamped text={watched.message} />
   if (total === 0 && ended !== null)
     return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'The host had no instances'
-  if (total === 0)
-    return (
-      <>
-        {onHostText(onHost)}; none is back yet. {incidentPhases[phase].means}
-        <span class="under">
-          What would happen to each: <a href={link.plan(host)}>the plan as of now</a>
-        </span>
-      </>
-    )
+  if (total === 0) return 'Nothing yet'
   if (mode === 'observe')
     return (
       <>
@@ -172,8 +174,9 @@ function PaceLine({ review }: { review: IncidentReview }) {
 }
 
 function didNot(review: IncidentReview) {
-  const { lines, ended, mode, held } = review
-  if (lines.length === 0) return <Stamped text={notBegun(held, ended)} />
+  const { lines, ended, mode } = review
+  if (lines.length === 0)
+    return ended === null ? notListed(review) : <Stamped text={`Nothing was moved: ${ended.message}`} />
   const groups = groupsOf(review).filter(({ end }) => !isFine(end))
   const waiting = ended === null ? underWay(review) : null
   if (groups.length === 0)
@@ -181,12 +184,15 @@ function didNot(review: IncidentReview) {
   return (
     <>
       <ul class="plain">
-        {groups.map(({ end, code, message, count }) => (
+        {groups.map(({ end, code, message, count, members }) => (
           <li key={`${end} ${code}`}>
             <Tag tone={ends[end].tone}>
               {count} {ends[end].word}
             </Tag>{' '}
-            <code>{code}</code> <Stamped text={message} />
+            <Names review={review} of={members} />
+            <span class="under">
+              <code>{code}</code> <Stamped text={message} />
+            </span>
           </li>
         ))}
       </ul>
@@ -232,10 +238,17 @@ function hostNow({ host, hostReturn }: IncidentReview) {
   )
 }
 
-/** Before there are lines: nothing of the host was moved, and why. */
-function notBegun(held: IncidentReview['held'], ended: IncidentReview['ended']): string {
-  if (ended !== null) return `Nothing was moved: ${ended.message}`
-  return held === null ? 'Just started, nothing lost yet' : 'Not started: on hold'
+/** Before there are lines: all that is on the host is off with it. */
+function notListed({ host, held, phase, onHost }: IncidentReview) {
+  return (
+    <>
+      {onHostText(onHost)}; none is back yet.{' '}
+      {held === null ? incidentPhases[phase].means : 'Nothing goes on: it is held'}
+      <span class="under">
+        What would happen to each: <a href={link.plan(host)}>the plan as of now</a>
+      </span>
+    </>
+  )
 }
 
 export function Since({ review }: { review: IncidentReview }) {

@@ -2,6 +2,7 @@
  * How an instance stands, in a word: its outcome; in an incident that was only observed, what the plan says would have been. Two
  * that would have gone different ways are two kinds, though nothing was done with either. Pure.
  */
+import type { InstanceId } from '../../../domain/instance.ts'
 import { outcomes, type OutcomeKind } from '../../../domain/outcome.ts'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 import { outcomeTone, type Tone } from '../../../domain/text/tone.ts'
@@ -47,6 +48,7 @@ export interface Group {
   /** Empty when the members' sentences differ: one that names an instance says nothing of the others. */
   message: string
   count: number
+  members: InstanceId[]
 }
 
 /** Instances by how they stand and why, the most urgent first. */
@@ -56,9 +58,10 @@ export function groupsOf({ lines, mode }: Pick<IncidentReview, 'lines' | 'mode'>
     const { code, message } = whyOf(line)
     const end = endOf(line, mode)
     const group = groups.get(`${end} ${code}`)
-    if (group === undefined) groups.set(`${end} ${code}`, { end, code, message, count: 1 })
+    if (group === undefined) groups.set(`${end} ${code}`, { end, code, message, count: 1, members: [line.id] })
     else {
       group.count += 1
+      group.members.push(line.id)
       if (group.message !== message) group.message = ''
     }
   }

@@ -136,11 +136,9 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
       )}
       {statement !== null && (
         <p>
-          {statement.by}
-          {statement.unixUser !== undefined &&
-            statement.unixUser !== statement.by &&
-            ` (as ${statement.unixUser})`}{' '}
-          stated: “{statement.statement}”
+          Attested by {statement.by}
+          {statement.unixUser !== undefined && statement.unixUser !== statement.by && ` (as ${statement.unixUser})`}: “
+          {statement.statement}”
         </p>
       )}
     </div>

@@ -19,7 +19,7 @@ export function foldEntries(review: IncidentReview, entries: readonly Entry[]): 
   const lines = new Map(review.lines.map((line) => [line.id, line]))
   let news: Folded['news'] = 'none'
   let lastSeq = review.lastSeq
-  let { watched } = review
+  let { watched, phase } = review
   for (const entry of entries) {
     if (entry.incident !== review.id || entry.seq <= review.lastSeq) continue
     lastSeq = entry.seq
@@ -27,6 +27,8 @@ export function foldEntries(review: IncidentReview, entries: readonly Entry[]): 
       const { to, off, message } = entry.data
       watched = { to, off, message, at: entry.at }
     }
+    // Lines that move on under the name of a phase that is over contradict it.
+    if (entry.kind === 'incident.phase') phase = entry.data.to
     const line = entry.instance === null ? undefined : (changed.get(entry.instance) ?? lines.get(entry.instance))
     const next = line === undefined ? null : lineAfter(line, entry)
     if (next === null) {
@@ -37,9 +39,9 @@ export function foldEntries(review: IncidentReview, entries: readonly Entry[]): 
     if (news === 'none') news = 'instance'
   }
   if (news === 'none') return { review, news }
-  if (changed.size === 0) return { review: { ...review, watched, lastSeq }, news }
+  if (changed.size === 0) return { review: { ...review, watched, phase, lastSeq }, news }
   const all = review.lines.map((line) => changed.get(line.id) ?? line)
-  return { review: { ...review, lines: all, outcomes: outcomesOf(all), watched, lastSeq }, news }
+  return { review: { ...review, lines: all, outcomes: outcomesOf(all), watched, phase, lastSeq }, news }
 }
 
 /** The line as it is after the entry; null when the entry does not say enough. */

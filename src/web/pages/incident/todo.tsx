@@ -9,7 +9,7 @@ import { ActButton, ActDialog, type Act } from '../../parts/act.tsx'
 import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
 import { Command, Stamped } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
-import { counted } from '../../words/count.ts'
+import { Names } from './names.tsx'
 import { signOff } from './toolbar.tsx'
 import { Later, tryAgain } from './try-again.tsx'
 
@@ -18,8 +18,16 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
   // What someone writes stays, also when the page moves on behind it and the button is another one's.
   const [asked, ask] = useState<Act | null>(null)
   const acts = actsOf(review)
-  const primary = first === undefined ? null : primaryOf(first, review, acts)
-  const others = acts.filter(({ title }) => title !== primary?.title)
+  const primary = first === undefined ? null : actFor(first, review, acts)
+  const offered = new Set(primary === null ? [] : [primary.title])
+  // Each where it is asked for first.
+  const steps = rest.map((advice) => {
+    const act = actFor(advice, review, acts)
+    if (act === null || offered.has(act.title)) return { advice, act: null }
+    offered.add(act.title)
+    return { advice, act }
+  })
+  const others = acts.filter(({ title }) => !offered.has(title))
   return (
     <section class={`panel todo ${first === undefined ? 'nothing' : ''}`} aria-labelledby="todo">
       <h2 id="todo">What to do</h2>
@@ -37,14 +45,16 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
               </div>
             )}
           </AdviceItem>
-          {rest.map((one) => (
-            <AdviceItem key={`${one.code} ${one.text}`} advice={one} review={review} />
+          {steps.map(({ advice, act }) => (
+            <AdviceItem key={`${advice.code} ${advice.text}`} advice={advice} review={review} folded={act !== null}>
+              {act !== null && <ActButton act={act} onDone={onDone} onAsk={ask} />}
+            </AdviceItem>
           ))}
         </ol>
       )}
       <Later review={review} />
       <details class="other-acts">
-        <summary>{primary === null ? 'Actions' : 'Other actions'}</summary>
+        <summary>{offered.size === 0 ? 'Actions' : 'Other actions'}</summary>
         <div class="acts">
           {others.map((act) => (
             <ActButton key={act.title} act={act} onDone={onDone} onAsk={ask} />
@@ -56,8 +66,8 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
   )
 }
 
-/** What the advice asks for first, as a button; null: it is done elsewhere, or it makes no sense now. */
-function primaryOf({ code, instances }: Advice, review: IncidentReview, acts: readonly Act[]): Act | null {
+/** What the advice asks for, as a button; null: it is done elsewhere, or it makes no sense now. */
+function actFor({ code, instances }: Advice, review: IncidentReview, acts: readonly Act[]): Act | null {
   const { again } = review
   const triable = again !== null && instances.some((id) => again.instances.includes(id))
   const title = triable ? 'Try again' : buttonOf[code]
@@ -80,7 +90,8 @@ const buttonOf: Partial<Record<string, string>> = {
   RETURN_KEPT_OUT: 'Return the host to service',
 }
 
-const instancesShown = 3
+/** Whose command shows this record. */
+const shownHere: ReadonlySet<string> = new Set(['PROVEN_BY_STATEMENT'])
 
 interface AdviceProps {
   advice: Advice
@@ -92,8 +103,6 @@ interface AdviceProps {
 
 function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
   const { text, command, instances, code } = advice
-  const names = new Map(review.lines.map(({ id, name }) => [id, name]))
-  const rest = instances.length - instancesShown
   return (
     <li>
       <p>
@@ -101,25 +110,20 @@ function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
       </p>
       {instances.length > 0 && (
         <p class="under">
-          {instances.slice(0, instancesShown).map((id, index) => (
-            <span key={id}>
-              {index > 0 && ', '}
-              <a href={link.instance(review.id, id)}>{names.get(id) ?? id}</a>
-            </span>
-          ))}
-          {rest > 0 && ` and ${counted(rest, 'other')}`}
+          <Names review={review} of={instances} />
         </p>
       )}
       {children}
-      {command !== null &&
-        (folded ? (
-          <details>
-            <summary>Or run the command</summary>
-            <Command text={command} />
-          </details>
-        ) : (
+      {code === 'HOST_AWAY' ? (
+        <a href={link.host(review.host)}>See the host now</a>
+      ) : command === null || shownHere.has(code) ? null : folded ? (
+        <details>
+          <summary>Or run the command</summary>
           <Command text={command} />
-        ))}
+        </details>
+      ) : (
+        <Command text={command} />
+      )}
       <p class="visually-hidden">{code}</p>
     </li>
   )
@@ -235,6 +239,7 @@ function actsOnOpen(review: IncidentReview): Act[] {
   return [
     {
       title: 'Override the brake',
+      inFull: `Override the brake for ${host}`,
       role: 'admin',
       danger: true,
       consequence: `Fences ${host} and evacuates its instances.`,
@@ -257,6 +262,7 @@ function actsOnOpen(review: IncidentReview): Act[] {
     }),
     {
       title: 'Cancel this incident',
+      inFull: `Cancel the incident of ${host}`,
       role: 'operator',
       danger: true,
       consequence: 'Ends the recovery; instances stay where they are.',

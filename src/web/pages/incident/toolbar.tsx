@@ -7,10 +7,12 @@ import { Menu } from '../../parts/menu.tsx'
 import { link } from '../../router.ts'
 
 export function Toolbar({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
-  const { id, host } = review
+  const { id, host, advice } = review
+  // Once, and where it is asked for.
+  const isAdvised = advice.some(({ code }) => code === 'SIGN_OFF')
   return (
     <div class="acts toolbar">
-      <ActButton act={signOff(review)} onDone={onDone} />
+      {!isAdvised && <ActButton act={signOff(review)} onDone={onDone} />}
       <ActButton act={addNote(id)} onDone={onDone} />
       <Menu title="Export">
         {(Object.keys(exports) as ReportFormat[]).map((format) => (
@@ -41,6 +43,7 @@ function addNote(id: string): Act {
   return {
     title: 'Add a note',
     role: 'operator',
+    repeats: true,
     path: paths.incidentAct(id, 'notes'),
     words: { field: 'text', label: 'Note' },
     effect: <p>Your note is kept with this incident and changes nothing else.</p>,
