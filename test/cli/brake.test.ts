@@ -61,7 +61,7 @@ it('says whom it did not let past, because the scope does not hold them any more
   expect(out).toMatch(/did not hold them any more: cmp02\nPast it now: cmp01\n$/)
 })
 it.each([
-  ['a scope that holds nothing', ['domain:b', '--reason', 'x'], 1],
+  ['a scope that holds nothing, or no longer', ['domain:b', '--reason', 'x'], 3],
   ['no reason', ['domain:a'], 2],
 ])('%s orders nothing', async (_what, words, code) => {
   const { exit, orders } = await asked(['brake', 'override', ...words])

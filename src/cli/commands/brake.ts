@@ -56,7 +56,7 @@ export function addBrakeCommands(program: Command, session: Session): void {
       const group = (await session.daemon().heldGroups()).find((one) => one.scope === scope)
       if (group === undefined)
         throw new LifeboatError(
-          'NOT_FOUND',
+          'CONFLICT',
           `The brake holds nothing of ${scope}: lifeboat brake list shows what it holds`,
         )
       const incidents = group.members.map(({ incident }) => incident)
