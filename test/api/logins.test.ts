@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { access } from '../../src/api/access.ts'
-import type { TokenHolder } from '../../src/domain/token-holder.ts'
+import type { Login, TokenHolder } from '../../src/domain/token-holder.ts'
 import { TokenCache } from '../../src/api/token-cache.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { requestHeader } from '../../src/domain/review.ts'
@@ -464,5 +464,25 @@ describe('while the shared journal does not confirm', () => {
     const sso = [{ name: 'Company login', protocol: 'openid', identityProvider: null }]
     const { server } = await open({ rules: () => ({ ...usual, sso }) }, {}, recorded)
     expect((await server.inject({ url, ...request })).statusCode).toBe(status)
+  })
+})
+
+describe('the link of the demo', () => {
+  const door = { key: 'k'.repeat(22), login: { user: 'ann', password: 'right' } as Login }
+  const link = `/open/${door.key}`
+
+  it('is not used up by who only asks whether it works, and lets in once', async () => {
+    const { server } = await open({ door })
+    await server.inject({ method: 'HEAD', url: link })
+    const answers = [await server.inject(link), await server.inject(link)]
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 403])
+  })
+
+  it('works again where nobody could be let in', async () => {
+    const { server, people } = await open({ door })
+    people.trouble = new LifeboatError('API_TIMEOUT', 'no answer')
+    expect((await server.inject(link)).statusCode).toBe(503)
+    people.trouble = null
+    expect((await server.inject(link)).statusCode).toBe(303)
   })
 })
