@@ -81,6 +81,21 @@ describe('a dialog', () => {
     expect(stage.journal.head().seq).toBe(head)
   })
 
+  it('is left by a press beside it, and not by one on its own scrollbar', async () => {
+    await page.getByRole('button', { name: 'Override the brake', exact: true }).click()
+    const dialog = page.locator('dialog')
+    const press = (beyondItsEdge: number): Promise<void> =>
+      dialog.evaluate((element, by) => {
+        const { right, top, height } = element.getBoundingClientRect()
+        const at = { clientX: right + by, clientY: top + height / 2, bubbles: true }
+        element.dispatchEvent(new MouseEvent('mousedown', at))
+      }, beyondItsEdge)
+    await press(-4)
+    expect(await dialog.isVisible()).toBe(true)
+    await press(4)
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('shows the daemon’s own words when it refuses', async () => {
     await open('/hosts/cmp04', '.acts')
     await stage.clock.advance(beatMs)
