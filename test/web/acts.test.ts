@@ -259,6 +259,19 @@ describe('acts on hosts and the cloud', () => {
     expect(last('operator.maintenance-ended')?.data).toMatchObject({ reason: 'firmware is on' })
   })
 
+  it('what someone writes stays when another person begins the maintenance meanwhile', async () => {
+    await open('/hosts/cmp06', '.acts')
+    await page.getByRole('button', { name: 'Begin maintenance', exact: true }).click()
+    await page.locator('dialog textarea').fill('new memory')
+    const scope = { kind: 'host', name: 'cmp06' } as const
+    await stage.daemon.operations.startMaintenance({ by: 'bob', reason: 'firmware', until: null, scope })
+    await stage.passOn()
+    await expect.poll(() => textOf(page, 'main .acts')).toContain('End maintenance')
+    expect(await page.locator('dialog textarea').inputValue()).toBe('new memory')
+    await page.keyboard.press('Escape')
+    await stage.daemon.operations.endMaintenance({ by: 'bob', reason: 'done', scope })
+  })
+
   it('all recoveries are paused and resumed from the overview', async () => {
     await open('/', '.fleet')
     await order('Pause all recoveries', 'network works', /No recovery begins/)
