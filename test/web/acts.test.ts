@@ -171,6 +171,10 @@ describe('an order on its way', () => {
     await dialog.waitFor({ state: 'detached' })
     answer()
     await page.getByText('The note is in the journal', { exact: false }).waitFor()
+    // What is only spoken does not take it away.
+    await page.locator('button.copy').first().click()
+    await expect.poll(() => textOf(page, 'body > #app > [role=status]')).toContain('cop')
+    expect(await textOf(page, '.toast')).toContain('The note is in the journal')
     await page.clock.resume()
     await page.unroute('**/notes')
   })
