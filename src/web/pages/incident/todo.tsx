@@ -115,7 +115,9 @@ function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
       )}
       {children}
       {code === 'HOST_AWAY' ? (
-        <a href={link.host(review.host)}>See the host now</a>
+        <p>
+          <a href={link.host(review.host)}>See the host now</a>
+        </p>
       ) : command === null || shownHere.has(code) ? null : folded ? (
         <details>
           <summary>Or run the command</summary>
