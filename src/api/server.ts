@@ -40,7 +40,8 @@ const parserOptions = {
 export const longestId = 300
 
 export interface ErrorBody {
-  error: { code: string; message: string; details: unknown }
+  /** `certainty`: an order that failed may have been carried out all the same. Missing: it was not. */
+  error: { code: string; message: string; details: unknown; certainty?: 'unknown' }
 }
 
 /** Codes not listed are our own failures: 500. */
@@ -148,9 +149,18 @@ export function createServer({
       const message = `${method} ${routeOptions.url ?? 'unknown'} failed: ${error.message}`
       observer?.log?.('error', 'http.failed', { message, httpRequestId: id }, error)
     }
-    return reply.code(status).send(errorBody(error.code, error.message, error.details))
+    const body = errorBody(error.code, error.message, error.details)
+    if (error.certainty === 'unknown' && !isRead(request.method)) body.error.certainty = 'unknown'
+    return reply.code(status).send(body)
   })
   return server
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A write that puts nothing on record, and whose answer rests on nothing there: it does not wait for the journal. */
+    recordsNothing?: true
+  }
 }
 
 /**
@@ -158,14 +168,13 @@ export function createServer({
  * because of the one before it, and a client that takes the refusal for final does not send again what may still be lost.
  */
 function answerOnceRecorded(server: FastifyInstance, recorded: () => Promise<void>): void {
-  const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
-  server.addHook('onSend', async ({ method }, reply, payload) => {
-    if (!isRead(method) && reply.statusCode < 400) await recorded()
+  server.addHook('onSend', async ({ method, routeOptions }, reply, payload) => {
+    if (!isRead(method) && reply.statusCode < 400 && routeOptions.config.recordsNothing !== true) await recorded()
     return payload
   })
   // Not when the refusal is sent: an error there would pass the route's own error handler, which gives it the shape that clients know.
   server.addHook('onRoute', (route) => {
-    if ([route.method].flat().every(isRead)) return
+    if ([route.method].flat().every(isRead) || route.config?.recordsNothing === true) return
     const { handler } = route
     route.handler = async function (request, reply) {
       try {
@@ -176,6 +185,10 @@ function answerOnceRecorded(server: FastifyInstance, recorded: () => Promise<voi
       }
     }
   })
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /**

@@ -31,8 +31,8 @@ import type {
   SegmentStatus,
   Welcome,
 } from '../domain/review.ts'
-import type { Question, Transport } from './exchange.ts'
-import { CliFailure } from './exit-codes.ts'
+import { takenPerhaps, type Question, type Transport } from './exchange.ts'
+import { CliFailure, exitOf } from './exit-codes.ts'
 
 /** The daemon answers from memory and the journal. Longer than any disk needs; shorter, and a busy daemon seems dead. */
 const answerLimitMs = 15_000
@@ -144,17 +144,24 @@ async function ask(transport: Transport, question: Question): Promise<unknown> {
   const refusal = refusalOf(answer)
   if (refusal === null)
     throw new CliFailure('failed', `${transport.place} answered ${status}, and not as Lifeboat does: is it the daemon?`)
-  const { code, message, details } = refusal
-  if (!(code in errorCodes)) throw new CliFailure('failed', `${message} [${code}]`)
+  const { code, message, details, certainty } = refusal
+  const known = code in errorCodes
+  if (certainty === 'unknown')
+    throw new CliFailure(
+      known ? exitOf(code as ErrorCode) : 'failed',
+      `It may have been done: ${message} [${code}]`,
+      takenPerhaps(question),
+    )
+  if (!known) throw new CliFailure('failed', `${message} [${code}]`)
   const error = new LifeboatError(code as ErrorCode, message, { details: (details ?? {}) as Record<string, unknown> })
   throw (await transport.explained(error)) ?? error
 }
 
 /** What every refusal of the API says of itself; null: this is none of them. */
-function refusalOf(answer: unknown): { code: string; message: string; details: unknown } | null {
+function refusalOf(answer: unknown): { code: string; message: string; details: unknown; certainty: unknown } | null {
   const { error } = (answer ?? {}) as { error?: Record<string, unknown> | null }
-  const { code, message, details } = error ?? {}
-  return typeof code === 'string' && typeof message === 'string' ? { code, message, details } : null
+  const { code, message, details, certainty } = error ?? {}
+  return typeof code === 'string' && typeof message === 'string' ? { code, message, details, certainty } : null
 }
 
 function queryOf(filter: Record<string, string | number | boolean | undefined>): string {

@@ -80,9 +80,12 @@ export function exchanged(
   })
 }
 
-/** An order that broke off may have been taken. */
-export function takenPerhaps(method: string): string[] {
-  return method === 'GET'
-    ? []
-    : ['the daemon may have taken the order: check with `lifeboat status` and `lifeboat incident list`']
+/** An order that broke off, or that the daemon could not confirm, may have been taken: where to look. */
+export function takenPerhaps({ method, path }: Pick<Question, 'method' | 'path'>): string[] {
+  if (method === 'GET') return []
+  // Neither of the others shows what is planned.
+  const where = path.startsWith('/v1/maintenance')
+    ? '`lifeboat maintenance list`'
+    : '`lifeboat status` and `lifeboat incident list`'
+  return [`the daemon may have taken the order: check with ${where}`]
 }

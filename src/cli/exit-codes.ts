@@ -8,7 +8,10 @@ export const exitCodes = {
   usage: { code: 2, means: 'the command line is wrong' },
   conflict: { code: 3, means: 'a conflict: done already, over, or not possible as things are' },
   daemonDown: { code: 69, means: 'no daemon answers' },
-  journal: { code: 74, means: 'the journal cannot be read' },
+  journal: {
+    code: 74,
+    means: 'the journal cannot be read or written; an order may still have been done, where the message says so',
+  },
   notActive: { code: 75, means: 'another daemon is active: do it there (the message says where)' },
   noPermission: { code: 77, means: 'not permitted' },
   config: { code: 78, means: 'the configuration or a workflow is not valid (systemd does not restart on it)' },

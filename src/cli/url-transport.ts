@@ -63,7 +63,7 @@ export function urlTransport(url: URL, { clock, logIn, version }: UrlParts): Tra
       question,
       {
         headers: { 'x-auth-token': shown, accept: 'application/json', 'user-agent': `lifeboat/${version}` },
-        broken: (broken) => unreachable(place, broken, question.method),
+        broken: (broken) => unreachable(place, broken, question),
       },
     )
   }
@@ -157,7 +157,7 @@ const untrusted = new Set([
 /** What node says of an address that no packet gets to. */
 const noRoute = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EADDRNOTAVAIL'])
 
-function unreachable(place: string, { error, stood }: Broken, method: string): CliFailure {
+function unreachable(place: string, { error, stood }: Broken, question: Question): CliFailure {
   const code = error.code ?? ''
   const down = (message: string, hints: string[]): CliFailure =>
     new CliFailure('daemonDown', message, hints, { cause: error })
@@ -183,5 +183,5 @@ function unreachable(place: string, { error, stood }: Broken, method: string): C
     ])
   if (noRoute.has(code) || !stood)
     return down(`there is no way to ${place}: ${error.message}`, ['a route is missing, or a firewall is in between'])
-  return down(`the connection to ${place} failed: ${error.message}`, takenPerhaps(method))
+  return down(`the connection to ${place} failed: ${error.message}`, takenPerhaps(question))
 }

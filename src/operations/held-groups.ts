@@ -57,7 +57,8 @@ export function overrideEntries(
 ): GroupOverride & { entries: NewEntry[] } {
   const { by, reason, scope, incidents, via } = order
   const group = groups.find((one) => one.scope === scope)
-  const overridden = (group?.members ?? []).filter(({ incident }) => incidents.includes(incident))
+  const named = new Set(incidents)
+  const overridden = (group?.members ?? []).filter(({ incident }) => named.has(incident))
   if (overridden.length === 0) throw new LifeboatError('CONFLICT', nothingHeld(group, scope))
   const held = new Set(overridden.map(({ incident }) => incident))
   const entryOf = ({ incident, host }: HeldHost): NewEntry => ({

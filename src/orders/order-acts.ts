@@ -63,7 +63,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
       return Promise.resolve({ plan, kind: 'maintenance', scope, by, reason, orderedAt: now(clock), from, until })
     },
     withdrawMaintenance: ({ plan, by, reason, via }) => {
-      const { scope } = mustBePlanned(plan, orders)
+      const { scope } = mustBePlanned(plan, orders, journal)
       write(scope, by, { kind: 'operator.maintenance-withdrawn', data: { plan, scope, by, reason, ...known(via) } })
       return Promise.resolve()
     },
@@ -106,8 +106,8 @@ function mustBeInForce(kind: OrderKind, scope: Scope, orders: Orders): void {
   throw new LifeboatError('CONFLICT', `No ${kind} of ${scopeText(scope)} is in force (${which})${later}`)
 }
 
-/** Throws CONFLICT for one that has begun, NOT_FOUND for one that nothing is known of. */
-function mustBePlanned(plan: number, orders: Orders): PlannedOrder {
+/** Throws CONFLICT for one that has begun, was withdrawn or is over, NOT_FOUND for one that nothing is known of. */
+function mustBePlanned(plan: number, orders: Orders, journal: OrderActsParts['journal']): PlannedOrder {
   const planned = orders.planned()
   const found = planned.find((one) => one.plan === plan)
   if (found !== undefined) return found
@@ -116,8 +116,21 @@ function mustBePlanned(plan: number, orders: Orders): PlannedOrder {
     const message = `Maintenance ${plan} of ${scopeText(running.scope)} began at ${running.since}; it can be ended, and no longer withdrawn`
     throw new LifeboatError('CONFLICT', message)
   }
+  refuseOver(plan, journal)
   const which = planned.length === 0 ? 'none is' : `planned: ${planned.map((one) => one.plan).join(', ')}`
   throw new LifeboatError('NOT_FOUND', `No maintenance ${plan} is planned (${which})`)
+}
+
+/** Of two people who withdraw one plan the second is too late, and has not mistyped it. */
+function refuseOver(plan: number, journal: OrderActsParts['journal']): void {
+  const [written] = journal.read({ after: plan - 1, limit: 1 })
+  if (written?.seq !== plan || written.kind !== 'operator.maintenance-planned') return
+  const withdrawals = journal
+    .read({ kinds: ['operator.maintenance-withdrawn'], after: plan })
+    .flatMap((entry) => (entry.kind === 'operator.maintenance-withdrawn' && entry.data.plan === plan ? [entry] : []))
+  const [withdrawn] = withdrawals
+  const what = withdrawn === undefined ? 'is over' : `was withdrawn at ${withdrawn.at} by ${withdrawn.data.by}`
+  throw new LifeboatError('CONFLICT', `Maintenance ${plan} of ${scopeText(written.data.scope)} ${what}`)
 }
 
 /** How the person was known, where a cloud vouched for them. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { access } from '../../src/api/access.ts'
-import type { TokenHolder } from '../../src/domain/token-holder.ts'
+import type { Login, TokenHolder } from '../../src/domain/token-holder.ts'
 import { TokenCache } from '../../src/api/token-cache.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { requestHeader } from '../../src/domain/review.ts'
@@ -437,5 +437,52 @@ describe('the front', () => {
     const { server } = await open()
     const answer = await server.inject('/')
     expect([answer.statusCode, answer.body]).toEqual([404, expect.stringContaining('npm run build')])
+  })
+})
+
+describe('while the shared journal does not confirm', () => {
+  const recorded = (): Promise<void> => Promise.reject(new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed'))
+  const withHeader = (payload: object, name?: string) => ({
+    method: 'POST' as const,
+    payload,
+    headers: { ...ours, ...(name !== undefined && as(name)) },
+  })
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const fromKeystone = { method: 'POST' as const, payload: 'token=x', headers: form }
+
+  it.each([
+    ['a person logs in', '/v1/session', 201, withHeader({ user: 'ann', password: 'right' })],
+    ['a wrong password is refused as such', '/v1/session', 401, withHeader({ user: 'ann', password: 'wrong' })],
+    ['a person logs out', '/v1/session', 204, { ...withHeader({}), method: 'DELETE' as const }],
+    ['single sign-on begins', '/v1/sso', 201, withHeader({ name: 'Company login' })],
+    ['Keystone’s page comes back', '/auth/websso/', 303, fromKeystone],
+    ['a receiver is tested', '/v1/notices/test', 200, withHeader({ receiver: 'pager' }, 'olaf')],
+    ['a plan is refused as it always is', '/v1/plans', 404, withHeader({ host: 'cmp09' }, 'olaf')],
+    ['an order waits', '/v1/pause', 503, withHeader(pause, 'olaf')],
+  ])('%s', async (_what, url, status, request) => {
+    const sso = [{ name: 'Company login', protocol: 'openid', identityProvider: null }]
+    const { server } = await open({ rules: () => ({ ...usual, sso }) }, {}, recorded)
+    expect((await server.inject({ url, ...request })).statusCode).toBe(status)
+  })
+})
+
+describe('the link of the demo', () => {
+  const door = { key: 'k'.repeat(22), login: { user: 'ann', password: 'right' } as Login }
+  const link = `/open/${door.key}`
+
+  it('is not used up by who only asks whether it works, and lets in once', async () => {
+    const { server } = await open({ door })
+    await server.inject({ method: 'HEAD', url: link })
+    const answers = [await server.inject(link), await server.inject(link)]
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 403])
+  })
+
+  it('works again where nobody could be let in', async () => {
+    const { server, people } = await open({ door })
+    people.trouble = new LifeboatError('API_TIMEOUT', 'no answer')
+    expect((await server.inject(link)).statusCode).toBe(503)
+    people.trouble = null
+    expect((await server.inject(link)).statusCode).toBe(303)
   })
 })

@@ -240,7 +240,8 @@ describe('errors have one shape', () => {
 
 describe('while what was recorded is not durable', () => {
   const { operations } = fakeOperations({ cancel: () => Promise.reject(new LifeboatError('CONFLICT', 'over')) })
-  const recorded = () => Promise.reject(new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed'))
+  const unconfirmed = new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed', { certainty: 'unknown' })
+  const recorded = () => Promise.reject(unconfirmed)
   const server = restServer({ operations, review: fakeReview(), clock, recorded }, onSocket)
 
   it.each([
@@ -251,8 +252,18 @@ describe('while what was recorded is not durable', () => {
   ] as const)('%s is answered %i', async (_what, status, request) => {
     const answer = await server.inject(request)
     expect(answer.statusCode).toBe(status)
-    if (status === 503) expect(answer.json()).toMatchObject({ error: { code: 'JOURNAL_UNAVAILABLE' } })
+    if (status === 503)
+      expect(answer.json()).toMatchObject({ error: { code: 'JOURNAL_UNAVAILABLE', certainty: 'unknown' } })
+    else expect(answer.body).not.toContain('certainty')
   })
+})
+
+it('the brake is overridden for as many hosts as a fleet has', async () => {
+  const { operations, asked } = fakeOperations()
+  const incidents = Array.from({ length: 5_000 }, (_, n) => `20260102T030405Z-cmp${n}.rack${n % 40}.example.org`)
+  const payload = { by, reason: 'the power is off', scope: 'cloud', incidents }
+  const answer = await routes(operations).inject({ method: 'POST', url: '/v1/brake/override', payload })
+  expect([answer.statusCode, asked]).toEqual([202, [['overrideGroup', payload]]])
 })
 
 describe('hostile requests', () => {

@@ -76,7 +76,11 @@ export interface Front {
 }
 
 /** Ann may do everything, Olaf gives orders, Rita reads, and Ted is an admin of his own tenant's project only. */
-export async function front(change: Partial<WebOptions> = {}, operations: Partial<Operations> = {}): Promise<Front> {
+export async function front(
+  change: Partial<WebOptions> = {},
+  operations: Partial<Operations> = {},
+  recorded?: () => Promise<void>,
+): Promise<Front> {
   const people = new People()
   people.tokens.set('token-of-ann', person('ann', ['admin', 'member']))
   people.tokens.set('token-of-olaf', person('olaf', ['member', 'ha-operator']))
@@ -91,7 +95,7 @@ export async function front(change: Partial<WebOptions> = {}, operations: Partia
       void logged.push({ level, event, ...fields }),
   }
   const server = await webServer(
-    { operations: own, review: fakeReview(asked), clock, people, observer },
+    { operations: own, review: fakeReview(asked), clock, people, observer, recorded },
     { ...listening, ...change },
   )
   return { server, people, clock, asked, logged }

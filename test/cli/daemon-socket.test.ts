@@ -426,6 +426,21 @@ describe('beside a running daemon', () => {
     expect(exit).toBe(1)
   })
 
+  it('an order that may still be carried out is told so, with where to look before it is repeated', async () => {
+    const late = new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed within 10 s', { certainty: 'unknown' })
+    const notConfirmed = (): never => {
+      throw late
+    }
+    await withDaemon({ pause: notConfirmed, startMaintenance: notConfirmed })
+    expect(await lifeboat(['pause', '--reason', 'x'])).toMatchObject({
+      exit: 74,
+      err: expect.stringMatching(/It may have been done: not confirmed.*\n.*`lifeboat status`/) as string,
+    })
+    expect((await lifeboat(['maintenance', 'start', '--cloud', '--reason', 'x'])).err).toContain(
+      'check with `lifeboat maintenance list`',
+    )
+  })
+
   it("the daemon's refusal is told as the daemon words it", async () => {
     await withDaemon({ recover: () => Promise.reject(new LifeboatError('HOST_ALIVE', 'cmp01 is beating')) })
     expect(await lifeboat(['recover', 'cmp01', '--proof', 'x'])).toEqual({

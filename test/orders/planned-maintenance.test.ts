@@ -137,6 +137,34 @@ describe('to withdraw a planned maintenance', () => {
   )
 
   test(
+    'is a conflict for the second of two people, who is told who was first',
+    OrdersRig.run(async (rig) => {
+      const { plan } = await rig.acts.planMaintenance(atTwo)
+      const withdraw = async (by: string): Promise<void> =>
+        rig.acts.withdrawMaintenance({ plan, by, reason: 'no parts' })
+      await withdraw('bob')
+      await expect(withdraw('carol')).rejects.toMatchObject({
+        code: 'CONFLICT',
+        message: `Maintenance ${plan} of host h was withdrawn at 2026-01-01T00:00:00.000Z by bob`,
+      })
+    }),
+  )
+
+  test(
+    'is a conflict once it is over',
+    OrdersRig.run(async (rig) => {
+      const { plan } = await rig.acts.planMaintenance(atTwo)
+      rig.pass(2 * hour)
+      await rig.acts.endMaintenance({ ...ann, scope: host('h') })
+      const late = async (): Promise<void> => rig.acts.withdrawMaintenance({ plan, by: 'bob', reason: 'no parts' })
+      await expect(late()).rejects.toMatchObject({
+        code: 'CONFLICT',
+        message: `Maintenance ${plan} of host h is over`,
+      })
+    }),
+  )
+
+  test(
     'that nothing is known of is refused, with those that there are',
     OrdersRig.run(async (rig) => {
       const withdraw = async (): Promise<void> =>

@@ -81,6 +81,21 @@ describe('a dialog', () => {
     expect(stage.journal.head().seq).toBe(head)
   })
 
+  it('is left by a press beside it, and not by one on its own scrollbar', async () => {
+    await page.getByRole('button', { name: 'Override the brake', exact: true }).click()
+    const dialog = page.locator('dialog')
+    const press = (beyondItsEdge: number): Promise<void> =>
+      dialog.evaluate((element, by) => {
+        const { right, top, height } = element.getBoundingClientRect()
+        const at = { clientX: right + by, clientY: top + height / 2, bubbles: true }
+        element.dispatchEvent(new MouseEvent('mousedown', at))
+      }, beyondItsEdge)
+    await press(-4)
+    expect(await dialog.isVisible()).toBe(true)
+    await press(4)
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('shows the daemon’s own words when it refuses', async () => {
     await open('/hosts/cmp04', '.acts')
     await stage.clock.advance(beatMs)
@@ -156,6 +171,10 @@ describe('an order on its way', () => {
     await dialog.waitFor({ state: 'detached' })
     answer()
     await page.getByText('The note is in the journal', { exact: false }).waitFor()
+    // What is only spoken does not take it away.
+    await page.locator('button.copy').first().click()
+    await expect.poll(() => textOf(page, 'body > #app > [role=status]')).toContain('cop')
+    expect(await textOf(page, '.toast')).toContain('The note is in the journal')
     await page.clock.resume()
     await page.unroute('**/notes')
   })
@@ -242,6 +261,19 @@ describe('acts on hosts and the cloud', () => {
     await page.getByRole('button', { name: 'End maintenance' }).waitFor()
     await order('End maintenance', 'firmware is on', /an incident opens/)
     expect(last('operator.maintenance-ended')?.data).toMatchObject({ reason: 'firmware is on' })
+  })
+
+  it('what someone writes stays when another person begins the maintenance meanwhile', async () => {
+    await open('/hosts/cmp06', '.acts')
+    await page.getByRole('button', { name: 'Begin maintenance', exact: true }).click()
+    await page.locator('dialog textarea').fill('new memory')
+    const scope = { kind: 'host', name: 'cmp06' } as const
+    await stage.daemon.operations.startMaintenance({ by: 'bob', reason: 'firmware', until: null, scope })
+    await stage.passOn()
+    await expect.poll(() => textOf(page, 'main .acts')).toContain('End maintenance')
+    expect(await page.locator('dialog textarea').inputValue()).toBe('new memory')
+    await page.keyboard.press('Escape')
+    await stage.daemon.operations.endMaintenance({ by: 'bob', reason: 'done', scope })
   })
 
   it('all recoveries are paused and resumed from the overview', async () => {

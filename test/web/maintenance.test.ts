@@ -145,6 +145,25 @@ describe('to plan maintenance', () => {
     await dialog().waitFor({ state: 'detached' })
   })
 
+  it('sends nothing at a time that cannot be ordered, and says so', async () => {
+    await plan().click()
+    await dialog().locator('input[list]').fill('cmp02')
+    // More digits than a person is offered: a page, a paste or another browser brings them.
+    await dialog()
+      .getByLabel('Begins')
+      .evaluate((field: HTMLInputElement) => {
+        field.value = '202611-11-23T02:00'
+        field.dispatchEvent(new Event('input', { bubbles: true }))
+      })
+    expect(await textOf(page, 'dialog form')).toContain('Pick a time before the year 10000')
+    await dialog().locator('textarea').fill('far away')
+    await dialog().locator('button[type=submit]').click()
+    expect(await dialog().locator('form:invalid').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+    expect(stage.daemon.operations.maintenance().inForce).toEqual([])
+  })
+
   it('sends nothing without a name, and shows the daemon’s words for one that does not exist', async () => {
     await plan().click()
     await dialog().locator('textarea').fill('no such host')

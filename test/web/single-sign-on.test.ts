@@ -78,6 +78,24 @@ describe.each([
     await page.waitForURL(`${site}/hosts`)
   })
 
+  it('an offer that did not load is said to be missing, and asked for again', async () => {
+    await page.route('**/v1/sso', (route) => route.abort('connectionreset'))
+    await page.goto(`${site}/login`)
+    await expect.poll(() => textOf(page, '.login')).toContain('Whether there is a single sign-on is not known')
+    expect(await violationsOf(page)).toEqual([])
+    await page.unroute('**/v1/sso')
+    await button().waitFor()
+    expect(await textOf(page, '.login')).not.toContain('is not known')
+  })
+
+  it('a login whose answer is lost is not called an order', async () => {
+    await page.route('**/v1/session', (route) => route.abort('connectionreset'))
+    await page.goto(`${site}/login`)
+    await stage.fillLogin(page, 'admin')
+    await expect.poll(() => textOf(page, '[role=alert]')).toMatch(/does not answer.* Try again\.$/)
+    await page.unroute('**/v1/session')
+  })
+
   describe('a token that another site’s page posts while a login is under way', () => {
     const evil = 'http://evil.example/'
 

@@ -7,8 +7,12 @@ import type { PlanSubject } from '../../domain/plan.ts'
 import type { RestServer, RestSources } from '../rest.ts'
 import { z } from 'zod'
 import { named } from '../schemas/named-answers.ts'
+import { bodyLimitBytes, longestId } from '../server.ts'
 import * as requests from '../schemas/requests.ts'
 import { omitUndefined } from '../../domain/omit-undefined.ts'
+
+/** Each incident is named in it, and a brake may hold a whole fleet. Read only once the caller is known for an admin. */
+const groupBodyLimitBytes = bodyLimitBytes + requests.mostInGroup * (longestId + '"",'.length)
 
 export function actRoutes(server: RestServer, { operations, review, clock }: RestSources): void {
   server.post(
@@ -73,6 +77,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
   server.post(
     '/v1/brake/override',
     {
+      bodyLimit: groupBodyLimitBytes,
       schema: {
         response: { 202: named('groupOverride') },
         tags: ['acts'],
@@ -89,6 +94,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
   server.post(
     '/v1/plans',
     {
+      config: { recordsNothing: true },
       schema: {
         response: { 202: named('planRun') },
         tags: ['plans'],

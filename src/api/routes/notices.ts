@@ -21,6 +21,7 @@ export function noticeRoutes(server: RestServer, { operations, review }: RestSou
   server.post(
     '/v1/notices/test',
     {
+      config: { recordsNothing: true },
       schema: {
         response: { 200: named('noticeTestResult') },
         tags: ['acts'],

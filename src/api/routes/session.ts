@@ -13,7 +13,7 @@ export const loginsAMinute = 10
 const compress = false
 
 export function sessionRoutes(server: RestServer, logins: Logins): void {
-  const config = { rateLimit: { max: loginsAMinute, timeWindow: 60_000 } }
+  const config = { rateLimit: { max: loginsAMinute, timeWindow: 60_000 }, recordsNothing: true } as const
   server.post(
     '/v1/session',
     {
@@ -39,7 +39,10 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
   )
   server.delete(
     '/v1/session',
-    { schema: { tags: ['login'], summary: 'Ends the session', response: { 204: z.undefined() } } },
+    {
+      config: { recordsNothing: true },
+      schema: { tags: ['login'], summary: 'Ends the session', response: { 204: z.undefined() } },
+    },
     (request, reply) => {
       refuseForeign(request)
       logins.end(logins.shown(request))

@@ -36,12 +36,18 @@ const used = 'This link opens once, and it was opened already. Start the demo ag
 
 export function doorRoute(server: FastifyInstance, logins: Logins, { key, login }: Door): void {
   let open = true
-  server.get<{ Params: { key: string } }>('/open/:key', async (request, reply) => {
+  // Who only asks whether the link works (a chat, a browser that looks ahead) must not use it up.
+  const exposeHeadRoute = false
+  server.get<{ Params: { key: string } }>('/open/:key', { exposeHeadRoute }, async (request, reply) => {
     const [given, wanted] = [Buffer.from(request.params.key), Buffer.from(key)]
     if (!open || given.length !== wanted.length || !timingSafeEqual(given, wanted))
       return reply.code(403).type('text/plain; charset=utf-8').send(used)
+    // Before the login is begun, or two who come at once would both be let in.
     open = false
-    const { name, lengthMs } = await logins.begin(login)
+    const { name, lengthMs } = await logins.begin(login).catch((thrown: unknown) => {
+      open = true
+      throw thrown
+    })
     return reply
       .header('set-cookie', sessionCookie(name, lengthMs, false))
       .header('cache-control', 'no-store')

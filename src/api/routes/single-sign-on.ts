@@ -7,7 +7,7 @@ import * as requests from '../schemas/requests.ts'
 import { callbackPath, type SingleSignOn } from '../single-sign-on.ts'
 import { loginsAMinute } from './session.ts'
 
-const config = { rateLimit: { max: loginsAMinute, timeWindow: 60_000 } }
+const config = { rateLimit: { max: loginsAMinute, timeWindow: 60_000 }, recordsNothing: true } as const
 
 export function singleSignOnRoutes(server: RestServer, signOn: SingleSignOn): void {
   server.get(

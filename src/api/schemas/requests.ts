@@ -113,6 +113,8 @@ const scope = z.discriminatedUnion('kind', [
 const until = stamp.nullable().default(null).describe('When it ends; null: when someone ends it')
 
 export const reasoned = z.strictObject({ by, reason })
+/** More hosts than any brake holds at once. Fewer: the largest failures could only be let past piece by piece. */
+export const mostInGroup = 10_000
 export const overridingGroup = z.strictObject({
   by,
   reason,
@@ -120,7 +122,7 @@ export const overridingGroup = z.strictObject({
   incidents: z
     .array(identifier)
     .min(1)
-    .max(10_000)
+    .max(mostInGroup)
     .describe('Those that you saw in that group; one that joined it since is not overridden'),
 })
 export const recovering = z.strictObject({

@@ -32,7 +32,17 @@ export const counts = <K extends string>(names: readonly K[]): z.ZodType<Partial
   z.partialRecord(z.enum(names as [K, ...K[]]), count)
 
 export const failure = z
-  .object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      details: z.unknown(),
+      certainty: z
+        .literal('unknown')
+        .exactOptional()
+        .describe('Of an order: it may have been carried out, or may be yet. Missing: it was not'),
+    }),
+  })
   .meta({
     id: 'Failure',
     description: 'Every refusal and failure has this shape; the codes are in docs/reference/errors.md',

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { CountedGroup } from '../../domain/brake.ts'
 import { LifeboatError } from '../../domain/errors.ts'
+import { groupOverrideText } from '../../domain/text/group-override.ts'
 import { prints } from '../described.ts'
 import { listFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
@@ -55,13 +56,13 @@ export function addBrakeCommands(program: Command, session: Session): void {
       const group = (await session.daemon().heldGroups()).find((one) => one.scope === scope)
       if (group === undefined)
         throw new LifeboatError(
-          'NOT_FOUND',
+          'CONFLICT',
           `The brake holds nothing of ${scope}: lifeboat brake list shows what it holds`,
         )
       const incidents = group.members.map(({ incident }) => incident)
       const done = await session.daemon().overrideGroup({ by: session.by(), reason, scope, incidents })
-      session.say(
-        `Past the brake: ${counted(done.overridden.length, 'host')} (${done.overridden.map(({ host }) => host).join(', ')})`,
-      )
+      const past = done.overridden.map(({ host }) => host).join(', ')
+      session.say(groupOverrideText(done, group.members, group.title))
+      session.say(`Past it now: ${past}`)
     })
 }

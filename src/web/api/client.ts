@@ -39,15 +39,22 @@ export interface Asking {
   signal?: AbortSignal
   /** How long the answer may take. */
   limitMs?: number
+  /** It changes something, so that one whose answer is lost may have been carried out. Default: whatever is no GET. */
+  orders?: boolean
 }
 
 export function get<T>(path: string, asking: Asking = {}): Promise<T> {
   return ask<T>('GET', path, undefined, { limitMs: readLimitMs, ...asking })
 }
 
-/** Of an act or a login: a body, and perhaps an answer. */
+/** Of an act: a body, and perhaps an answer. */
 export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs })
+}
+
+/** Of a login: it orders nothing, and whoever had no answer tries again. */
+export function postLogin<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>('POST', path, body, { limitMs: actLimitMs, orders: false })
 }
 
 export function remove(path: string): Promise<unknown> {
@@ -55,7 +62,8 @@ export function remove(path: string): Promise<unknown> {
 }
 
 /** Throws ApiFailure and nothing else, but for the caller's own abort. */
-async function ask<T>(method: string, path: string, body: unknown, { signal, limitMs = 0 }: Asking): Promise<T> {
+async function ask<T>(method: string, path: string, body: unknown, asking: Asking): Promise<T> {
+  const { signal, limitMs = 0, orders = method !== 'GET' } = asking
   const limit = new AbortController()
   const cancel = after(limitMs, () => limit.abort())
   const given = (): void => limit.abort()
@@ -64,44 +72,50 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
     const response = await fetch(path, { ...requestOf(method, body), signal: limit.signal })
     setByDaemon(response.headers.get('date'))
     const text = await response.text()
-    if (!response.ok) throw refused(method, response, text)
+    if (!response.ok) throw refused(orders, response, text)
     return (text === '' ? undefined : JSON.parse(text)) as T
   } catch (thrown) {
     if (thrown instanceof ApiFailure || signal?.aborted === true) throw thrown
-    throw thrown instanceof SyntaxError ? strangeAnswer(method) : noAnswer(method)
+    throw thrown instanceof SyntaxError ? strangeAnswer(orders) : noAnswer(orders)
   } finally {
     cancel()
     signal?.removeEventListener('abort', given)
   }
 }
 
-function refused(method: string, { status, statusText }: Response, text: string): ApiFailure {
+function refused(orders: boolean, { status, statusText }: Response, text: string): ApiFailure {
   if (status === 401) for (const listen of onRefusal) listen()
   const error = errorIn(text)
   // Without the daemon's own words it is a proxy that speaks, and the daemon may have got the order all the same.
-  if (error === null && method !== 'GET' && status >= 500) return noAnswer(method)
+  if (error === null && orders && status >= 500) return noAnswer(orders)
   const message = error?.message ?? `The answer was ${status} ${statusText}`
-  return new ApiFailure(status, error?.code ?? String(status), message)
+  return new ApiFailure(status, error?.code ?? String(status), message, error?.certainty === 'unknown')
 }
 
-function errorIn(text: string): { code?: string; message?: string } | null {
+interface Refusal {
+  code?: string
+  message?: string
+  certainty?: string
+}
+
+function errorIn(text: string): Refusal | null {
   try {
-    return (JSON.parse(text) as { error?: { code?: string; message?: string } }).error ?? null
+    return (JSON.parse(text) as { error?: Refusal }).error ?? null
   } catch {
     // Not ours: a proxy's own page. Its status says enough.
     return null
   }
 }
 
-function noAnswer(method: string): ApiFailure {
+function noAnswer(orders: boolean): ApiFailure {
   const why = 'Lifeboat does not answer: it is stopped, restarting or unreachable'
-  if (method === 'GET') return new ApiFailure(0, 'NO_ANSWER', why)
+  if (!orders) return new ApiFailure(0, 'NO_ANSWER', why)
   const message =
     'No answer came, but the order may have been taken. Check the page or the journal before you repeat it'
   return new ApiFailure(0, 'NO_ANSWER', message, true)
 }
 
-function strangeAnswer(method: string): ApiFailure {
+function strangeAnswer(orders: boolean): ApiFailure {
   const message = 'The answer is not from Lifeboat, perhaps from a proxy or a login page'
-  return new ApiFailure(0, 'NOT_LIFEBOAT', message, method !== 'GET')
+  return new ApiFailure(0, 'NOT_LIFEBOAT', message, orders)
 }

@@ -1,5 +1,5 @@
 /** One host: its verdict with evidence, how far it is on its way back, its history, and what can be ordered for it. */
-import { useCallback } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import { returnStates, returnWord } from '../../domain/host-return.ts'
 import type { MaintenanceView } from '../../domain/maintenance-view.ts'
@@ -9,7 +9,7 @@ import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
-import { ActButton, type Act } from '../parts/act.tsx'
+import { ActButton, ActDialog, type Act } from '../parts/act.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { keepOut, letBack, stateDead } from '../parts/host-acts.tsx'
 import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
@@ -109,6 +109,8 @@ interface OrdersProps {
 }
 
 function Orders({ host, coming, onDone }: OrdersProps) {
+  // Here and not in its button, which goes when someone else gives or ends the order meanwhile.
+  const [asked, ask] = useState<Act | null>(null)
   return (
     <>
       {host.standingOrders.map((order) => (
@@ -122,9 +124,10 @@ function Orders({ host, coming, onDone }: OrdersProps) {
           What if it died now
         </a>
         {actsOf(host).map((act) => (
-          <ActButton key={act.title} act={act} onDone={onDone} />
+          <ActButton key={act.title} act={act} onDone={onDone} onAsk={ask} />
         ))}
       </div>
+      {asked !== null && <ActDialog act={asked} onClose={() => ask(null)} onDone={onDone} />}
     </>
   )
 }

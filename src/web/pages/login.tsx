@@ -1,7 +1,7 @@
 /** The login: the cloud's single sign-on, a Keystone user, or a token that someone has already. The pages keep neither password nor token. */
 import { useState } from 'preact/hooks'
 import type { Caller } from '../../domain/review.ts'
-import { post, type ApiFailure } from '../api/client.ts'
+import { postLogin, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
 import { useTitle } from '../parts/page.tsx'
 import { SingleSignOn, useSsoOffer } from '../parts/single-sign-on.tsx'
@@ -18,7 +18,7 @@ export function LoginPage({ to, onLogin }: { to: string; onLogin: () => void }) 
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     setSending(true)
-    post<Caller>(paths.session, bodyOf(by, new FormData(form))).then(
+    postLogin<Caller>(paths.session, bodyOf(by, new FormData(form))).then(
       () => {
         if (by === 'password') remember(form)
         onLogin()
@@ -65,7 +65,9 @@ export function LoginPage({ to, onLogin }: { to: string; onLogin: () => void }) 
         {failure !== null && (
           <div class="notice bad" role="alert">
             <strong>Not logged in</strong>
-            <p>{failure.message}</p>
+            <p>
+              {failure.message}.{failure.status === 0 && ' Try again.'}
+            </p>
           </div>
         )}
         <button type="submit" class={offer.ways.length > 0 ? undefined : 'primary'} disabled={sending}>

@@ -3,7 +3,6 @@ import { useCallback } from 'preact/hooks'
 import type { CountedGroup } from '../../domain/brake.ts'
 import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus, HostStatus, IncidentSummary } from '../../domain/operations.ts'
-import type { VerdictKind } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
@@ -13,14 +12,14 @@ import { HeldGroups } from '../parts/held-groups.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { OrderNotice, orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
-import { DeadReceivers, deadAmong } from '../parts/receivers.tsx'
+import { DeadReceivers } from '../parts/receivers.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
+import { overviewSentence } from '../words/overview-sentence.ts'
 import { faultIsOver } from '../../domain/text/freeze-sentence.ts'
 import { span } from '../../domain/text/span.ts'
-import { verdictOrder } from '../../domain/text/tone.ts'
 import { isLost, notBackText } from '../words/unsettled.ts'
 
 /** How long a host is silent changes without a journal entry. */
@@ -107,7 +106,7 @@ interface StandingProps {
 }
 
 function Standing({ status, groups, onDone }: StandingProps) {
-  const { title, tone } = sentence(status, groups)
+  const { title, tone } = overviewSentence(status, groups)
   const { mode, lastPoll, paused } = status
   return (
     <>
@@ -152,48 +151,6 @@ function agreeing(status: DaemonStatus, incidents: readonly IncidentSummary[] | 
 /** (5!) before the title of the tab: so many wait for a person. */
 function urgentMark({ incidents }: DaemonStatus): string {
   return incidents.held > 0 ? `(${incidents.held}!) ` : ''
-}
-
-/** The one sentence that says whether someone must get up. All is well only when everything is known and nothing is left. */
-function sentence(status: DaemonStatus, groups: readonly CountedGroup[]) {
-  const { frozen, hosts, incidents, lastPoll, paused } = status
-  if (lastPoll === null) return { title: 'Nova not read yet', tone: 'wait' } as const
-  if (!lastPoll.ok) return { title: 'Nova does not answer', tone: 'bad' } as const
-  if (frozen !== null) return { title: 'Verdicts are frozen', tone: 'wait' } as const
-  const [group] = groups
-  if (group !== undefined && groups.length === 1 && group.members.length === incidents.held)
-    return { title: `${counted(incidents.held, 'host')} of ${group.title} wait for you`, tone: 'bad' } as const
-  if (incidents.held > 0)
-    return { title: `${counted(incidents.held, 'incident')} held: a person must decide`, tone: 'bad' } as const
-  if (incidents.open > 0)
-    return { title: `${counted(incidents.open, 'recovery', 'recoveries')} under way`, tone: 'live' } as const
-  const { left, lost } = incidents.unsettled
-  if (lost > 0) return { title: `${counted(lost, 'instance')} not recovered: a person must act`, tone: 'bad' } as const
-  const down = countOf(hosts, ['host-down', 'service-down', 'contradiction', 'declared-down'])
-  if (down > 0) return { title: `${counted(down, 'host')} down`, tone: 'bad' } as const
-  if (left > 0)
-    return {
-      title: `${counted(left, 'instance')} left where ${left === 1 ? 'it was' : 'they were'}`,
-      tone: 'wait',
-    } as const
-  if (paused !== null) return { title: 'All recoveries are paused', tone: 'wait' } as const
-  const [dead, ...alsoDead] = deadAmong(status.receivers)
-  if (dead !== undefined)
-    return {
-      title:
-        alsoDead.length > 0 ? `${alsoDead.length + 1} receivers take no notices` : `${dead.receiver} takes no notices`,
-      tone: 'bad',
-    } as const
-  const others = countOf(
-    hosts,
-    verdictOrder.filter((kind) => kind !== 'healthy'),
-  )
-  if (others > 0) return { title: `Calm; ${counted(others, 'host')} not healthy`, tone: 'plain' } as const
-  return { title: 'All is well', tone: 'good' } as const
-}
-
-function countOf(hosts: DaemonStatus['hosts'], kinds: readonly VerdictKind[]): number {
-  return kinds.reduce((sum, kind) => sum + (hosts[kind] ?? 0), 0)
 }
 
 /** What is over and not done with: it stays here until someone signs it off, however old it is. */

@@ -49,7 +49,7 @@ export function Dialog({ title, onClose, children, kind = 'box', opener, stays =
         else onClose()
       }}
       onMouseDown={(event) => {
-        if (event.target === element.current) leave()
+        if (event.target === event.currentTarget && isOutside(event.currentTarget, event)) leave()
       }}
     >
       <div class="dialog-inside">
@@ -63,4 +63,10 @@ export function Dialog({ title, onClose, children, kind = 'box', opener, stays =
       </div>
     </dialog>
   )
+}
+
+/** Not all that lies outside what is in it is the backdrop: the window's own scrollbar is not. */
+function isOutside(dialog: HTMLElement, { clientX, clientY }: MouseEvent): boolean {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect()
+  return clientX < left || clientX > right || clientY < top || clientY > bottom
 }

@@ -1,7 +1,8 @@
 /** What the brake holds: one card for each failure, with what is behind it and one act for all of it. */
 import { useState } from 'preact/hooks'
-import type { CountedGroup } from '../../domain/brake.ts'
+import type { CountedGroup, GroupOverride } from '../../domain/brake.ts'
 import type { IncidentId } from '../../domain/entry.ts'
+import { groupOverrideText } from '../../domain/text/group-override.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { paths } from '../api/paths.ts'
 import { link } from '../router.ts'
@@ -105,7 +106,7 @@ function overrideAll({ scope, title, members, instances }: CountedGroup): Act {
         </p>
       </>
     ),
-    done: `${counted(members.length, 'host')} of ${title} are past the brake`,
+    done: (answer) => groupOverrideText(answer as GroupOverride, members, title),
   }
 }
 

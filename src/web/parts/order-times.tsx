@@ -1,6 +1,7 @@
 /** When an order begins and ends: real times, in the browser's zone or in UTC, with the other beside what is picked. */
-import { useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { wallMs } from '../browser-clock.ts'
+import { inputOf, isoOf, latestPick, type Zone } from '../words/picked-time.ts'
 import { dayAndTime, utcTime, zoneName } from '../words/time.ts'
 
 /** `end`: it begins at once. `both`: at once, or when a person says. */
@@ -33,24 +34,34 @@ export function OrderTimesFields({ asked, onChange }: { asked: TimesAsked; onCha
   const [until, setUntil] = useState(() => inputOf(wallMs() + usualMs, zone))
   /** What a person planned; a later beginning takes the end with it. Null: without an end. */
   const [lengthMs, setLengthMs] = useState<number | null>(usualMs)
-  const startOf = (begins: string): number => (begins === '' ? wallMs() : Date.parse(isoOf(begins, zone)))
+  /** Null: not to be read. */
+  const startOf = (begins: string): number | null => (begins === '' ? wallMs() : msOf(begins, zone))
   const tell = (begins: string, ends: string): void => {
     setFrom(begins)
     setUntil(ends)
-    onChange({ ...(begins !== '' && { from: isoOf(begins, zone) }), until: ends === '' ? null : isoOf(ends, zone) })
+    const [start, finish] = [begins, ends].map((text) => isoOf(text, zone))
+    // What cannot be read makes its field invalid, and the form is not sent.
+    if ((begins !== '' && !start) || (ends !== '' && !finish)) return
+    onChange({ ...(start && { from: start }), until: finish ?? null })
   }
   const last = (ms: number | null, begins = from): void => {
     setLengthMs(ms)
-    tell(begins, ms === null ? '' : inputOf(startOf(begins) + ms, zone))
+    const start = startOf(begins)
+    tell(begins, ms === null ? '' : start === null ? until : inputOf(start + ms, zone))
   }
   const end = (ends: string): void => {
-    const start = Date.parse(isoOf(inputOf(startOf(from), zone), zone))
-    setLengthMs(ends === '' ? null : Date.parse(isoOf(ends, zone)) - start)
+    const start = msOf(inputOf(startOf(from) ?? wallMs(), zone), zone)
+    const finish = msOf(ends, zone)
+    if (ends === '') setLengthMs(null)
+    else if (start !== null && finish !== null) setLengthMs(finish - start)
     tell(from, ends)
   }
   /** The same moments, in the words of the other zone. */
   const speak = (next: Zone): void => {
-    const said = (text: string): string => (text === '' ? '' : inputOf(Date.parse(isoOf(text, zone)), next))
+    const said = (text: string): string => {
+      const ms = msOf(text, zone)
+      return ms === null ? text : inputOf(ms, next)
+    }
     setZone(next)
     setFrom(said(from))
     setUntil(said(until))
@@ -72,7 +83,7 @@ export function OrderTimesFields({ asked, onChange }: { asked: TimesAsked; onCha
         label="Ends"
         value={until}
         zone={zone}
-        least={inputOf(startOf(from), zone)}
+        least={inputOf(startOf(from) ?? wallMs(), zone)}
         empty="Empty: when someone ends it."
         onPick={end}
       />
@@ -89,8 +100,6 @@ export function OrderTimesFields({ asked, onChange }: { asked: TimesAsked; onCha
     </>
   )
 }
-
-type Zone = 'local' | 'utc'
 
 /** The cloud's logs and other people are often in UTC. */
 function ZoneChoice({ zone, onPick }: { zone: Zone; onPick: (zone: Zone) => void }) {
@@ -119,36 +128,37 @@ interface TimeFieldProps {
 
 function TimeField({ label, value, zone, least, empty, onPick }: TimeFieldProps) {
   const id = useId()
+  const element = useRef<HTMLInputElement>(null)
+  const iso = isoOf(value, zone)
+  const wrong = value !== '' && iso === null ? 'Pick a time before the year 10000.' : ''
+  useLayoutEffect(() => element.current?.setCustomValidity(wrong), [wrong])
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
         id={id}
+        ref={element}
         type="datetime-local"
         value={value}
         min={least}
+        max={latestPick}
+        aria-invalid={wrong !== ''}
         aria-describedby={`${id}-hint`}
         onInput={(event) => onPick(event.currentTarget.value)}
       />
       <p id={`${id}-hint`} class="hint">
-        {value === '' ? empty : otherZone(isoOf(value, zone), zone)}
+        {iso === null ? wrong || empty : otherZone(iso, zone)}
       </p>
     </div>
   )
 }
 
+function msOf(text: string, zone: Zone): number | null {
+  const iso = isoOf(text, zone)
+  return iso === null ? null : Date.parse(iso)
+}
+
 /** What is picked, as people in the other zone say it. */
 function otherZone(iso: string, zone: Zone): string {
   return zone === 'utc' ? `UTC; ${dayAndTime(iso)} ${zoneName(iso)}` : `${zoneName(iso)}; ${utcTime(iso)}`
-}
-
-/** 2026-11-23T02:00, as such a field has it. */
-function inputOf(ms: number, zone: Zone): string {
-  const at = new Date(ms)
-  if (zone === 'utc') return at.toISOString().slice(0, 16)
-  return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
-function isoOf(text: string, zone: Zone): string {
-  return new Date(zone === 'utc' ? `${text}Z` : text).toISOString()
 }
