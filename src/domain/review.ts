@@ -164,6 +164,8 @@ export interface SearchResult {
   instances: FoundInstance[]
   /** More was found than is listed. */
   more: boolean
+  /** Hosts under an open incident whose instances are not on record yet: who is looked for may be there. */
+  unlisted: { host: HostName; incident: IncidentId }[]
 }
 
 /** One incident of an instance: where it was, and what became of it. */

@@ -1,4 +1,5 @@
 /** Notices as people read them, by receiver: the newest on record, and how each receiver stands. */
+import type { Entry } from '../domain/entry.ts'
 import type { JournalReader } from '../domain/journal.ts'
 import type { ReceiverHealth } from '../domain/notice.ts'
 import type { NoticeFilter, NoticeLine, ReceiverNotices } from '../domain/notice-listing.ts'
@@ -19,9 +20,9 @@ export function noticeListing(
   { journal, receivers }: ListingParts,
   { receiver, state, incident, limit = defaultLimit }: NoticeFilter,
 ): ReceiverNotices[] {
-  const kinds = [...noticeEntryKinds]
-  const rows = journal.read({ kinds, newestFirst: true, limit: rowsRead, ...(incident !== undefined && { incident }) })
-  const records = noticeRecords(rows.toReversed()).filter((record) => state === undefined || record.state === state)
+  const told = noticeRecords(readRows(journal, incident))
+  const concerns = incident === undefined ? () => true : about(incident, told)
+  const records = told.filter((record) => (state === undefined || record.state === state) && concerns(record))
   const found = new Map(byReceiver(records, limit).map((group) => [group.receiver, group]))
   const health = new Map(receivers().map((one) => [one.receiver, one]))
   return [...new Set([...health.keys(), ...found.keys()])]
@@ -33,6 +34,29 @@ export function noticeListing(
       notices: (found.get(name)?.records ?? []).map(lineOf).toReversed(),
       more: found.get(name)?.more ?? 0,
     }))
+}
+
+/** Oldest first. Of one incident also those that are about several, which are under no incident's name. */
+function readRows(journal: ListingParts['journal'], incident: string | undefined): Entry[] {
+  const newest = { kinds: [...noticeEntryKinds], newestFirst: true, limit: rowsRead }
+  const rows = journal.read(newest)
+  if (incident === undefined) return rows.toReversed()
+  const bySeq = new Map([...journal.read({ ...newest, incident }), ...rows].map((row) => [row.seq, row]))
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq)
+}
+
+/** Its own, those of a group that the brake holds with it, and what was told of that group later: it names nobody any more. */
+function about(incident: string, all: readonly NoticeRecord[]): (record: NoticeRecord) => boolean {
+  const isNamed = ({ notice }: NoticeRecord): boolean =>
+    notice.incident === incident || notice.held?.incidents.includes(incident) === true
+  const first = all.find((record) => isNamed(record) && record.notice.held !== undefined)
+  const troubles = new Set(all.flatMap((record) => (isNamed(record) ? (record.notice.alert?.key ?? []) : [])))
+  return (record) =>
+    isNamed(record) ||
+    (first !== undefined &&
+      record.notice.cause > first.notice.cause &&
+      record.notice.held !== undefined &&
+      troubles.has(record.notice.alert?.key ?? ''))
 }
 
 function countsOf(records: readonly NoticeRecord[]): ReceiverNotices['counts'] {

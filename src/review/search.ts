@@ -1,4 +1,6 @@
 /** What a few letters may mean: hosts that Nova knows now, incidents on record, and the instances in them. */
+import type { IncidentStore } from '../control/incident-store.ts'
+import type { IncidentPhase } from '../domain/incident-phases.ts'
 import type { FoundInstance, SearchResult } from '../domain/review.ts'
 import type { FoundLine } from '../journal/instance-search.ts'
 import type { Monitor } from '../monitor/monitor.ts'
@@ -8,16 +10,19 @@ import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 /** Of each kind, when nobody says how many: what fits under the field. */
 const defaultLimit = 8
 
+/** Of a host whose incident stands there nothing was listed yet. */
+const isBeforeSurvey: ReadonlySet<IncidentPhase> = new Set(['confirming', 'fencing', 'isolating', 'surveying'])
+
 interface SearchParts {
   journal: Pick<ReviewedJournal, 'incidents' | 'instances'>
   monitor: Pick<Monitor, 'verdicts'>
-  store: Parameters<typeof returningOf>[0]
+  store: Parameters<typeof returningOf>[0] & Pick<IncidentStore, 'open'>
 }
 
 /** Nothing to look for finds nothing. */
 export function search({ journal, monitor, store }: SearchParts, asked: string, limit = defaultLimit): SearchResult {
   const text = asked.trim().toLowerCase()
-  if (text === '') return { hosts: [], incidents: [], instances: [], more: false }
+  if (text === '') return { hosts: [], incidents: [], instances: [], more: false, unlisted: [] }
   const hosts = monitor
     .verdicts()
     .filter(({ host }) => host.toLowerCase().includes(text))
@@ -32,6 +37,10 @@ export function search({ journal, monitor, store }: SearchParts, asked: string, 
     })),
     incidents: incidents.slice(0, limit).map(summaryOfLine),
     instances: instances.slice(0, limit).map(foundInstance),
+    unlisted: store
+      .open()
+      .filter(({ phase }) => isBeforeSurvey.has(phase))
+      .map(({ host, id }) => ({ host, incident: id })),
     more: [hosts, incidents, instances].some(({ length }) => length > limit),
   }
 }

@@ -24,7 +24,7 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     counted: () => [],
     search: (text) => {
       asked.push(['search', text])
-      return { hosts: [], incidents: [], instances: [], more: false }
+      return { hosts: [], incidents: [], instances: [], more: false, unlisted: [] }
     },
     notices: (filter) => {
       asked.push(['notices', filter])

@@ -67,6 +67,7 @@ describe('a page', () => {
       incidents: known.incidents.filter(({ id }) => has(id)),
       instances: known.instances.filter(({ id, name }) => has(id, name)),
       more: text === 'db',
+      unlisted: [],
     }
   }
 

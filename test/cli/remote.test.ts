@@ -58,7 +58,7 @@ beforeAll(async () => {
       counted: () => [aGroup],
       incident: () => ({ advice, notes: [], signOff: null }) as unknown as IncidentReview,
       search: () => ({
-        ...{ hosts: [], incidents: [], more: false },
+        ...{ hosts: [], incidents: [], more: false, unlisted: [] },
         instances: [
           { ...aRecord, ...anIncident, id: 'u-1', incident: 'i-1', outcome: 'left', landedOn: null },
         ] as never,

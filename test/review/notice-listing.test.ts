@@ -62,3 +62,30 @@ it('a filter takes what fits of receiver, state and incident', () => {
   expect(listing(entries, { incident: 'i-1', receiver: 'pager' })).toEqual([['pager', true, { waiting: 1 }, ['n1'], 0]])
   expect(listing(entries, { state: 'dead', receiver: 'pager' })).toEqual([['pager', true, {}, [], 0]])
 })
+
+it('those of an incident are also those of the group that the brake holds with it, to the end of that', () => {
+  const scope = { scope: 'domain:b' as const, title: 'rack b' }
+  const ofGroup = (
+    id: string,
+    cause: number,
+    held: Partial<NonNullable<Notice['held']>>,
+    key = 'rack b',
+  ): NewEntry => ({
+    kind: 'notice.queued',
+    data: {
+      ...{ ...notice, id, cause, receivers: ['pager'] },
+      held: { ...scope, hosts: [], incidents: [], ...held },
+      alert: { key, action: 'trigger', labels: {}, since: notice.at, was: null },
+    },
+  })
+  const entries = [
+    ofGroup('before', 1, { incidents: ['i-0'] }),
+    ofGroup('held', 2, { hosts: ['cmp07', 'cmp08'], incidents: ['i-1', 'i-2'] }),
+    ofGroup('elsewhere', 3, { incidents: ['i-9'] }, 'rack c'),
+    ofGroup('over', 4, {}),
+    queued('own', ['pager'], 'i-1'),
+  ]
+  expect(listing(entries, { incident: 'i-1', receiver: 'pager' })).toEqual([
+    ['pager', true, { waiting: 3 }, ['own', 'over', 'held'], 0],
+  ])
+})

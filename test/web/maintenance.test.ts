@@ -86,6 +86,21 @@ it('on the overview a segment with nothing to say is one line', async () => {
   await open()
 })
 
+it.each([
+  [390, 844],
+  [1280, 720],
+  [1024, 500],
+])('the dialog of a plan ends on a screen of %d × %d, with its button in sight', async (width, height) => {
+  await page.setViewportSize({ width, height })
+  await open()
+  await plan().click()
+  const button = await dialog().locator('button[type=submit]').boundingBox()
+  const box = await dialog().boundingBox()
+  expect([button!.y + button!.height <= height, box!.y + box!.height <= height]).toEqual([true, true])
+  await page.keyboard.press('Escape')
+  await page.setViewportSize({ width: 1280, height: 860 })
+})
+
 describe('to plan maintenance', () => {
   it('asks of what, from when and until when, and says the times in both zones', async () => {
     await plan().click()

@@ -57,6 +57,10 @@ it('whose command it is stands before it: only the owner starts what came back o
   )
 })
 
+it('of one that is over, notes, exports and comparisons begin on the first screen', async () => {
+  expect((await page.locator('.toolbar').boundingBox())!.y).toBeLessThan(300)
+})
+
 it('can be printed', async () => {
   expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(true)
 })

@@ -212,6 +212,9 @@ export const searchResult: z.ZodType<SearchResult> = z
     incidents: z.array(incidentSummary),
     instances: z.array(foundInstance),
     more: z.boolean().describe('More was found than is listed'),
+    unlisted: z
+      .array(z.object({ host: z.string(), incident: z.string() }))
+      .describe('Hosts under an open incident whose instances are not on record yet: what is looked for may be there'),
   })
   .meta({ id: 'SearchResult' })
 

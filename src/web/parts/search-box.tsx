@@ -1,4 +1,5 @@
 /** The search in the head of every page: hosts, incidents and instances by name or id, reached by `/` and Ctrl-K. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { holdsForAPerson } from '../../domain/incident-phases.ts'
 import type { SearchResult } from '../../domain/review.ts'
@@ -13,6 +14,9 @@ import { Tag, Time } from './text.tsx'
 
 /** After the last letter. Shorter asks for words that nobody looked for, longer is waited for. */
 const pauseMs = 80
+
+/** Failed hosts that are named under the field; the Overview has them all. */
+const plansNamed = 8
 
 interface Found {
   to: string
@@ -116,13 +120,31 @@ export function SearchBox() {
             : result.value === null
               ? 'Searching…'
               : found.length === 0
-                ? 'Nothing matches. Instances are on record once their host has failed.'
+                ? nothing(result.value)
                 : result.value.more
                   ? 'There is more: type on.'
                   : null}
         </p>
       </div>
     </div>
+  )
+}
+
+/** What is looked for may be on a host that Lifeboat has not listed yet: its recovery is held, or has just begun. */
+function nothing({ unlisted }: SearchResult): ComponentChildren {
+  const [first] = unlisted
+  if (first === undefined) return 'Nothing matches. Instances are on record once their host has failed.'
+  return (
+    <>
+      Nothing matches. The instances of {unlisted.length === 1 ? 'this failed host' : 'these failed hosts'} are not on
+      record yet; see there what would come back:{' '}
+      {unlisted.slice(0, plansNamed).map(({ host }) => (
+        <a key={host} href={link.plan(host)}>
+          {host}{' '}
+        </a>
+      ))}
+      {unlisted.length > plansNamed && `and ${counted(unlisted.length - plansNamed, 'more host')}`}
+    </>
   )
 }
 
