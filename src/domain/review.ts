@@ -164,8 +164,8 @@ export interface SearchResult {
   instances: FoundInstance[]
   /** More was found than is listed. */
   more: boolean
-  /** Hosts under an open incident whose instances are not on record yet: who is looked for may be there. */
-  unlisted: { host: HostName; incident: IncidentId }[]
+  /** Hosts under an open incident whose instances are not on record yet, with those of them that fit, as far as Nova was asked. */
+  unlisted: { host: HostName; incident: IncidentId; instances: { id: InstanceId; name: string }[] }[]
 }
 
 /** One incident of an instance: where it was, and what became of it. */

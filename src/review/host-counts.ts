@@ -5,7 +5,7 @@
 import type { CountedGroup, HeldGroup, HostCount } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
-import { powerState } from '../domain/instance.ts'
+import { powerState, type Instance } from '../domain/instance.ts'
 import type { IncidentSummary } from '../domain/operations.ts'
 import type { IncidentReview } from '../domain/review.ts'
 import type { HostName } from '../domain/service.ts'
@@ -17,10 +17,12 @@ const retryMs = 10_000
 /** Lists read at once. More would crowd out what a recovery asks. */
 const atOnce = 2
 
+export type Named = Pick<Instance, 'id' | 'name'>
+
 export class HostCounts {
   readonly #cloud: Pick<Cloud, 'listInstances'>
   readonly #clock: Clock
-  readonly #known = new Map<HostName, { count: HostCount | null; notBefore: number }>()
+  readonly #known = new Map<HostName, { count: HostCount | null; named: readonly Named[]; notBefore: number }>()
   readonly #waiting = new Set<HostName>()
   #reading = 0
 
@@ -39,6 +41,12 @@ export class HostCounts {
     return known?.count ?? null
   }
 
+  /** Those that were read last, by name; read meanwhile as `of` does. */
+  namedOn(host: HostName): readonly Named[] {
+    this.of(host)
+    return this.#known.get(host)?.named ?? []
+  }
+
   #readNext(): void {
     while (this.#reading < atOnce) {
       const [host] = this.#waiting
@@ -46,7 +54,8 @@ export class HostCounts {
       this.#waiting.delete(host)
       this.#reading += 1
       // Not asked for twice while it is read.
-      this.#known.set(host, { count: this.#known.get(host)?.count ?? null, notBefore: Infinity })
+      const { count = null, named = [] } = this.#known.get(host) ?? {}
+      this.#known.set(host, { count, named, notBefore: Infinity })
       void this.#read(host).finally(() => {
         this.#reading -= 1
         this.#readNext()
@@ -55,7 +64,7 @@ export class HostCounts {
   }
 
   async #read(host: HostName): Promise<void> {
-    const old = this.#known.get(host)?.count ?? null
+    const { count: old = null, named: before = [] } = this.#known.get(host) ?? {}
     try {
       const instances = await this.#cloud.listInstances(host)
       const count = {
@@ -64,10 +73,11 @@ export class HostCounts {
         projects: new Set(instances.map(({ projectId }) => projectId)).size,
         at: new Date(this.#clock.wall()).toISOString(),
       }
-      this.#known.set(host, { count, notBefore: this.#clock.now() + freshMs })
+      const named = instances.map(({ id, name }) => ({ id, name }))
+      this.#known.set(host, { count, named, notBefore: this.#clock.now() + freshMs })
     } catch {
       // People see that it is not counted, and what keeps Nova from answering is told by the monitor.
-      this.#known.set(host, { count: old, notBefore: this.#clock.now() + retryMs })
+      this.#known.set(host, { count: old, named: before, notBefore: this.#clock.now() + retryMs })
     }
   }
 }

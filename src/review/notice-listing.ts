@@ -21,7 +21,7 @@ export function noticeListing(
   { receiver, state, incident, limit = defaultLimit }: NoticeFilter,
 ): ReceiverNotices[] {
   const told = noticeRecords(readRows(journal, incident))
-  const concerns = incident === undefined ? () => true : about(incident, told)
+  const concerns = incident === undefined ? () => true : about(incident, told, timesOf(journal, incident))
   const records = told.filter((record) => (state === undefined || record.state === state) && concerns(record))
   const found = new Map(byReceiver(records, limit).map((group) => [group.receiver, group]))
   const health = new Map(receivers().map((one) => [one.receiver, one]))
@@ -45,14 +45,43 @@ function readRows(journal: ListingParts['journal'], incident: string | undefined
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq)
 }
 
-/** Its own, those of a group that the brake holds with it, and what was told of that group later: it names nobody any more. */
-function about(incident: string, all: readonly NoticeRecord[]): (record: NoticeRecord) => boolean {
+/** What was told of the host shortly before its incident was opened led to it. */
+const ledToItMs = 600_000
+
+interface IncidentTimes {
+  host: string | null
+  fromMs: number
+  untilMs: number
+}
+
+/** Null: it was never opened. */
+function timesOf(journal: ListingParts['journal'], incident: string): IncidentTimes | null {
+  const [opened] = journal.read({ incident, limit: 1 })
+  if (opened === undefined) return null
+  const [closed] = journal.read({ incident, kinds: ['incident.closed'], newestFirst: true, limit: 1 })
+  const untilMs = closed === undefined ? Infinity : Date.parse(closed.at)
+  return { host: opened.host, fromMs: Date.parse(opened.at) - ledToItMs, untilMs }
+}
+
+function isOfHost({ notice }: NoticeRecord, times: IncidentTimes | null): boolean {
+  if (times === null || notice.incident !== null || notice.host === null || notice.host !== times.host) return false
+  const atMs = Date.parse(notice.at)
+  return atMs >= times.fromMs && atMs <= times.untilMs
+}
+
+/** Its own, those of its host while it failed, those of a group that the brake holds with it, and what was told of that group later: it names nobody any more. */
+function about(
+  incident: string,
+  all: readonly NoticeRecord[],
+  times: IncidentTimes | null,
+): (record: NoticeRecord) => boolean {
   const isNamed = ({ notice }: NoticeRecord): boolean =>
     notice.incident === incident || notice.held?.incidents.includes(incident) === true
   const first = all.find((record) => isNamed(record) && record.notice.held !== undefined)
   const troubles = new Set(all.flatMap((record) => (isNamed(record) ? (record.notice.alert?.key ?? []) : [])))
   return (record) =>
     isNamed(record) ||
+    isOfHost(record, times) ||
     (first !== undefined &&
       record.notice.cause > first.notice.cause &&
       record.notice.held !== undefined &&

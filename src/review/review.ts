@@ -111,7 +111,7 @@ export function createReview(parts: ReviewParts): Review {
     instanceRecord: (instance) => instanceRecord(journal, instance),
     listed: (incidents) => incidents.map((incident) => withCount(incident, countOf)),
     counted: (groups) => groups.map((group) => countedGroup(group, countOf)),
-    search: (text, limit) => search(parts, text, limit),
+    search: (text, limit) => search({ ...parts, namedOn: (host) => counts.namedOn(host) }, text, limit),
     notices: (filter) => noticeListing(parts, filter),
     journal: (query) => journalPage(journal, journal.head(), query),
     verify: () => {

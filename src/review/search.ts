@@ -4,6 +4,8 @@ import type { IncidentPhase } from '../domain/incident-phases.ts'
 import type { FoundInstance, SearchResult } from '../domain/review.ts'
 import type { FoundLine } from '../journal/instance-search.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { HostName } from '../domain/service.ts'
+import type { Named } from './host-counts.ts'
 import { returningOf } from './host-views.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 
@@ -17,16 +19,23 @@ interface SearchParts {
   journal: Pick<ReviewedJournal, 'incidents' | 'instances'>
   monitor: Pick<Monitor, 'verdicts'>
   store: Parameters<typeof returningOf>[0] & Pick<IncidentStore, 'open'>
+  /** The instances of a host that are not on record, as far as they are known. */
+  namedOn: (host: HostName) => readonly Named[]
 }
 
 /** Nothing to look for finds nothing. */
-export function search({ journal, monitor, store }: SearchParts, asked: string, limit = defaultLimit): SearchResult {
+export function search(
+  { journal, monitor, store, namedOn }: SearchParts,
+  asked: string,
+  limit = defaultLimit,
+): SearchResult {
   const text = asked.trim().toLowerCase()
   if (text === '') return { hosts: [], incidents: [], instances: [], more: false, unlisted: [] }
   const hosts = monitor
     .verdicts()
     .filter(({ host }) => host.toLowerCase().includes(text))
     .sort((a, b) => rank(a.host, text) - rank(b.host, text) || a.host.localeCompare(b.host))
+  const fits = ({ id, name }: Named): boolean => name.toLowerCase().includes(text) || id.includes(text)
   // One more than fits, to see that there is more.
   const incidents = journal.incidents({ text, limit: limit + 1 })
   const instances = journal.instances(text, limit + 1)
@@ -40,7 +49,7 @@ export function search({ journal, monitor, store }: SearchParts, asked: string, 
     unlisted: store
       .open()
       .filter(({ phase }) => isBeforeSurvey.has(phase))
-      .map(({ host, id }) => ({ host, incident: id })),
+      .map(({ host, id }) => ({ host, incident: id, instances: namedOn(host).filter(fits).slice(0, limit) })),
     more: [hosts, incidents, instances].some(({ length }) => length > limit),
   }
 }

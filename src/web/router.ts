@@ -82,7 +82,8 @@ export const link = {
     `/incidents/${encodeURIComponent(incident)}?instance=${encodeURIComponent(id)}`,
   instanceRecord: (id: string): string => `/instances/${encodeURIComponent(id)}`,
   host: (host: string): string => `/hosts/${encodeURIComponent(host)}`,
-  plan: (host: string, of: { failure?: 'process'; instance?: string } = {}): string => {
+  /** @param of `find`: what the list is searched for */
+  plan: (host: string, of: { failure?: 'process'; instance?: string; find?: string } = {}): string => {
     const query = new URLSearchParams(of).toString()
     return `/plan/${encodeURIComponent(host)}${query === '' ? '' : `?${query}`}`
   },

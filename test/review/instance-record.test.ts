@@ -92,7 +92,16 @@ describe('a search', () => {
     verdicts: () => ['cmp01', 'cmp010', 'old-cmp01'].map((host) => ({ host, segment: 'a', kind: 'healthy' })),
   }
   const find = (text: string, limit?: number) =>
-    search({ journal, monitor: monitor as never, store: { isReturning: () => false, open: () => [] } as never }, text, limit)
+    search(
+      {
+        journal,
+        monitor: monitor as never,
+        store: { isReturning: () => false, open: () => [] } as never,
+        namedOn: () => [],
+      },
+      text,
+      limit,
+    )
   const opened = (incident: string): NewEntry =>
     ({ ...episode({ incident, host: 'cmp01' })[0], host: 'cmp01' }) as NewEntry
   const uuid = 'abcdef01-0000-4000-8000-000000000000'

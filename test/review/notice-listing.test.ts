@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Notice, ReceiverHealth } from '../../src/domain/notice.ts'
 import { noticeListing } from '../../src/review/notice-listing.ts'
-import { newJournal } from '../journal/fixtures.ts'
+import { incidentEntries, newJournal } from '../journal/fixtures.ts'
 
 const notice: Notice = {
   ...{ id: 'n', topic: 'alarm', audience: 'operator', severity: 'critical', receivers: ['pager'], mode: 'armed' },
@@ -61,6 +61,20 @@ it('a filter takes what fits of receiver, state and incident', () => {
   const entries = [queued('n1', ['pager', 'mail'], 'i-1'), queued('n2', ['pager'])]
   expect(listing(entries, { incident: 'i-1', receiver: 'pager' })).toEqual([['pager', true, { waiting: 1 }, ['n1'], 0]])
   expect(listing(entries, { state: 'dead', receiver: 'pager' })).toEqual([['pager', true, {}, [], 0]])
+})
+
+it('those of an incident are also what was told of its host shortly before', () => {
+  const journal = newJournal()
+  const opened = incidentEntries()[0]!
+  const [{ at: openedAt } = { at: '' }] = journal.append([opened])
+  const at = (minutes: number): string => new Date(Date.parse(openedAt) + minutes * 60_000).toISOString()
+  const ofHost = (id: string, minutes: number, host = opened.host): NewEntry => ({
+    kind: 'notice.queued',
+    data: { ...notice, id, host: host ?? null, at: at(minutes), receivers: ['pager'] },
+  })
+  journal.append([ofHost('long-ago', -11), ofHost('down', -1), ofHost('other-host', -1, 'c9')])
+  const listed = noticeListing({ journal, receivers: () => [healthy('pager')] }, { incident: opened.incident ?? '' })
+  expect(listed[0]!.notices.map(({ id }) => id)).toEqual(['down'])
 })
 
 it('those of an incident are also those of the group that the brake holds with it, to the end of that', () => {

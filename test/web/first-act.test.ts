@@ -40,7 +40,7 @@ async function open(host: string): Promise<void> {
 
 describe.each([
   ['cmp01', 'Try again', /Opens a new incident for 1 instance/],
-  ['cmp02', 'Attest that it is dead', /evacuated at once/],
+  ['cmp02', 'Attest that it is dead', /What its rules recover is evacuated at once/],
   ['cmp04', 'Override the brake', /Fences cmp04 and evacuates its instances/],
 ])('of %s', (host, title, consequence) => {
   beforeAll(async () => {

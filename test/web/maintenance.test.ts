@@ -97,6 +97,11 @@ it.each([
   const button = await dialog().locator('button[type=submit]').boundingBox()
   const box = await dialog().boundingBox()
   expect([button!.y + button!.height <= height, box!.y + box!.height <= height]).toEqual([true, true])
+  // Nor do the buttons stand over the field that is filled.
+  await dialog().locator('textarea').focus()
+  const field = await dialog().locator('textarea').boundingBox()
+  const buttons = await dialog().locator('footer').boundingBox()
+  expect(field!.y + field!.height).toBeLessThanOrEqual(buttons!.y + 1)
   await page.keyboard.press('Escape')
   await page.setViewportSize({ width: 1280, height: 860 })
 })

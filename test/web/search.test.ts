@@ -69,13 +69,17 @@ describe('the search', () => {
     expect(await textOf(page, 'h1')).toBe('web-2')
     await page.keyboard.press('Escape')
   })
-  it('says of a failed host that is not listed yet where its machines are to be seen', async () => {
+  it('says of a failed host that is not listed yet where its machines are to be seen, and finds them once Nova told', async () => {
+    stage.add({ host: 'cmp05', name: 'held-1', state: 'active' })
     stage.simulator.bmc('cmp05', { reachable: false })
     stage.simulator.crash('cmp05')
     await stage.until('cmp05', ({ held }) => held?.code === 'FENCE_FAILED')
     await type('nowhere')
     await expect.poll(() => textOf(page, '.found [role=status]')).toMatch(/not on record yet.*cmp05/)
     expect(await page.locator('.found [role=status] a').getAttribute('href')).toBe('/plan/cmp05')
+    await page.keyboard.press('Escape')
+    await type('held-')
+    await expect.poll(() => options().allInnerTexts()).toEqual([expect.stringMatching(/held-1\s+cmp05\s+open/)])
     await page.keyboard.press('Escape')
   })
   it('says when the daemon does not answer', async () => {

@@ -213,8 +213,16 @@ export const searchResult: z.ZodType<SearchResult> = z
     instances: z.array(foundInstance),
     more: z.boolean().describe('More was found than is listed'),
     unlisted: z
-      .array(z.object({ host: z.string(), incident: z.string() }))
-      .describe('Hosts under an open incident whose instances are not on record yet: what is looked for may be there'),
+      .array(
+        z.object({
+          host: z.string(),
+          incident: z.string(),
+          instances: z.array(z.object({ id: z.string(), name: z.string() })),
+        }),
+      )
+      .describe(
+        'Hosts under an open incident whose instances are not on record yet, with those of them that fit, as far as Nova was asked',
+      ),
   })
   .meta({ id: 'SearchResult' })
 

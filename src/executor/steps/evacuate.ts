@@ -66,7 +66,7 @@ export const evacuate: StepDriver<'evacuate'> = {
     const records = isFirst ? [] : await listEvacuations(scene)
     const made = records.filter(({ uuid }) => earlier.flatMap(recordsOf).includes(uuid))
     const waiting = waitingOf(made, earlier)
-    const taken = made.filter((record) => isTaken(record, run.permissions.isFenced))
+    const taken = made.filter((record) => isTaken(record, run.permissions))
     const revived = taken.find((record) => isRevived(record, earlier))
     // A spare record of an attempt that ended has no order any more.
     const queues = waiting.filter(({ migration }) => !isSpare(earlier, migration)).map(({ destination }) => destination)

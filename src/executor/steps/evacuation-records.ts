@@ -7,6 +7,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
 import { isOver, type Migration } from '../../domain/instance.ts'
 import type { HostName } from '../../domain/service.ts'
+import type { Permissions } from '../context.ts'
 import type { BeforeEvacuation, WaitingEvacuation } from '../../domain/step-payloads.ts'
 
 /** The records that came with this attempt, oldest first. */
@@ -51,8 +52,8 @@ export function waitingOf(records: readonly Migration[], earlier: readonly StepR
 }
 
 /** Whether a destination that may live has it and is at work on it. */
-export function isTaken(record: Migration, isFenced: (host: HostName) => boolean): boolean {
-  return record.status !== 'accepted' && !isOver(record) && !isFenced(record.destHost ?? '')
+export function isTaken(record: Migration, permissions: Pick<Permissions, 'isFenced'>): boolean {
+  return record.status !== 'accepted' && !isOver(record) && !permissions.isFenced(record.destHost ?? '')
 }
 
 /** Whether the order was given up because that destination was dead, and it has come back and taken it. */

@@ -51,7 +51,7 @@ export const resetState: StepDriver<'reset-state'> = mark({
     }
     const records = await listEvacuations(scene)
     // A destination that was dead may be back, and have taken what was given up.
-    if (records.some((record) => isRevived(record, earlier) && isTaken(record, run.permissions.isFenced))) return true
+    if (records.some((record) => isRevived(record, earlier) && isTaken(record, run.permissions))) return true
     return isAtWork(records, [...known, ...earlier.flatMap(recordsOf)])
   },
 })

@@ -175,7 +175,8 @@ function Ruling({ ruling }: { ruling: ProcessRuling }) {
 const collator = new Intl.Collator(undefined, { numeric: true })
 
 function Plan({ instances }: { instances: readonly InstancePlan[] }) {
-  const [wanted, setWanted] = useState('')
+  const { query } = usePlace()
+  const [wanted, setWanted] = useState(query.get('find') ?? '')
   const [decision, setDecision] = useState<InstancePlan['decision'] | null>(null)
   const [sorting, setSorting] = useState<Sorting>({ key: 'decision', down: false })
   const shown = useMemo(() => {

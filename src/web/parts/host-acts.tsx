@@ -70,7 +70,7 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
     inFull: `Attest that ${host} is dead`,
     role: 'admin',
     danger: true,
-    consequence: brakeHolds ? 'Recorded; the brake still holds it.' : 'Its instances are evacuated at once.',
+    consequence: brakeHolds ? 'Recorded; the brake still holds it.' : 'What its rules recover is evacuated at once.',
     path: paths.recover,
     body: { host },
     words: deathWords,
@@ -84,7 +84,7 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
           </>
         ) : (
           <>
-            Lifeboat evacuates the instances of <strong>{host}</strong> at once, unless the brake holds it.
+            Lifeboat evacuates at once what its rules recover of <strong>{host}</strong>, unless the brake holds it.
           </>
         )}{' '}
         <TwiceWarning />

@@ -177,7 +177,12 @@ function useShortcut(field: { current: HTMLInputElement | null }): void {
 }
 
 /** In the order in which people look for them; empty ones are left out. */
-function groupsOf({ instances, hosts, incidents }: SearchResult): { title: string; first: number; members: Found[] }[] {
+function groupsOf({
+  instances,
+  unlisted,
+  hosts,
+  incidents,
+}: SearchResult): { title: string; first: number; members: Found[] }[] {
   const all: [string, Found[]][] = [
     [
       'Instances',
@@ -188,6 +193,18 @@ function groupsOf({ instances, hosts, incidents }: SearchResult): { title: strin
         at: null,
         tag: { text: outcome, tone: outcomeTone[outcome] },
       })),
+    ],
+    [
+      'Instances of failed hosts, not recovered yet',
+      unlisted.flatMap(({ host, instances: there }) =>
+        there.map(({ id, name }) => ({
+          to: link.plan(host, { find: id }),
+          name,
+          beside: host,
+          at: null,
+          tag: { text: 'open', tone: outcomeTone.open },
+        })),
+      ),
     ],
     [
       'Hosts',

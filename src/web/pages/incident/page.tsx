@@ -74,7 +74,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
   const later = useLater()
   const { text, tone } = standing(review)
   return (
-    <article class={`incident ${review.ended === null ? '' : 'over'}`}>
+    <article class="incident">
       <header class="page-head">
         <p class="crumbs">
           <a href="/incidents">Incidents</a>
