@@ -52,7 +52,7 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs })
 }
 
-/** Of a login: it orders nothing, and whoever had no answer tries again. */
+/** For a login. It changes nothing, so after a lost answer people simply try again. */
 export function postLogin<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs, orders: false })
 }

@@ -33,7 +33,7 @@ export function sendOrders(names: readonly string[]): { taken: () => void; refus
   return { taken: () => offerFrom(nowMs() + stateDueMs), refused: () => offerFrom(0) }
 }
 
-/** Where no button offers an order any more, the page has moved on: one that offers it later means it anew. */
+/** Once no button offers the order, the page shows its result. If a button offers it again later, that is a new order. */
 function forgetOld(): void {
   for (const [name, atMs] of offeredFrom)
     if (Number.isFinite(atMs) && (buttons.get(name) ?? 0) === 0) offeredFrom.delete(name)
