@@ -77,10 +77,13 @@ export class Attempt {
     throw new LifeboatError('INVARIANT', `step ${record.key} is on record as ${record.kind}, not as ${step.do}`)
   }
 
-  /** Goes on from where its rows stand, as far as it can. Throws SHUTDOWN and JOURNAL_UNAVAILABLE; every other error is on record. */
-  async go(): Promise<Attempted> {
+  /**
+   * Goes on from where its rows stand, as far as it can. Throws SHUTDOWN and JOURNAL_UNAVAILABLE; every other error is on record.
+   * @param leaveRoom called once what is left is to wait for another host's incident
+   */
+  async go(leaveRoom: () => void): Promise<Attempted> {
     const moved = await this.#untilTaken()
-    return moved === 'taken' ? this.#follow() : moved
+    return moved === 'taken' ? this.#follow(leaveRoom) : moved
   }
 
   /**
@@ -232,9 +235,9 @@ export class Attempt {
     return run.clock.now() < this.#servedUntil
   }
 
-  async #follow(): Promise<Attempted> {
+  async #follow(leaveRoom: () => void): Promise<Attempted> {
     try {
-      const result = await followToItsEnd(this.#driver, this.#scene, this.#begun())
+      const result = await followToItsEnd(this.#driver, { ...this.#scene, leaveRoom }, this.#begun())
       const data = { result, ...requestIdOf(this.record) }
       this.#scene.run.journal.append([{ kind: 'step.confirmed', ...this.#place, data }])
       return 'confirmed'

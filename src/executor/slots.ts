@@ -34,19 +34,40 @@ export class Slots {
     return new SharedQueue({ concurrency: maxParallel })
   }
 
-  /** Runs `work` when there is room: by segment, then by instance, higher first, then in the order of asking. */
-  run<T>(plan: InstancePlan, work: () => Promise<T>): Promise<T> {
-    const priority = this.#segmentPriority * instancePriorities + plan.priority
-    return this.#host.add(() => this.#all.add(work, { priority }), { priority })
+  /**
+   * Runs `work` when there is room: by segment, then by instance, higher first, then in the order of asking. It has its room until it
+   * ends or leaves it.
+   */
+  run<T>(plan: InstancePlan, work: Work<T>): Promise<T> {
+    return inRoom(work, (stay) => this.#queued(plan, stay))
   }
 
   /**
    * As `run`, and meanwhile nobody else of the plan's group is worked on, in this incident or another: members of one
    * group die with several hosts at once. Waits for the group first, so that a member that waits keeps no room.
    */
-  runAlone<T>(plan: InstancePlan, work: () => Promise<T>): Promise<T> {
-    return this.#all.exclusives.run(plan.exclusive, () => this.run(plan, work))
+  runAlone<T>(plan: InstancePlan, work: Work<T>): Promise<T> {
+    return inRoom(work, (stay) => this.#all.exclusives.run(plan.exclusive, () => this.#queued(plan, stay)))
   }
+
+  #queued(plan: InstancePlan, stay: () => Promise<void>): Promise<void> {
+    const priority = this.#segmentPriority * instancePriorities + plan.priority
+    return this.#host.add(() => this.#all.add(stay, { priority }), { priority })
+  }
+}
+
+/** @param leaveRoom makes room for others: what is left is to wait, perhaps for days */
+export type Work<T> = (leaveRoom: () => void) => Promise<T>
+
+/** @param take has a room for as long as `stay` lasts */
+function inRoom<T>(work: Work<T>, take: (stay: () => Promise<void>) => Promise<void>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stay = (): Promise<void> =>
+      new Promise((leave) => {
+        work(leave).then(resolve, reject).finally(leave)
+      })
+    take(stay).catch(reject)
+  })
 }
 
 /** One after another for each key; without a key, at once. */

@@ -22,6 +22,8 @@ export interface StepScene {
   /** Aborts when the daemon stops or the step's time is over. */
   signal: AbortSignal
   act: Act
+  /** While it is followed: makes room for other instances. To be called when nothing but another host's incident can end the wait. */
+  leaveRoom?: () => void
 }
 
 export type Prepared<K extends StepKind = StepKind> =

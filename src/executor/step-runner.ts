@@ -6,12 +6,12 @@ import { sleep } from '../domain/clock.ts'
 import { type ErrorRecord, LifeboatError } from '../domain/errors.ts'
 import type { RetryPolicy, StepKind } from '../domain/plan.ts'
 import type { ResultOf } from '../domain/step-payloads.ts'
-import { Attempt, type Passage } from './attempt.ts'
+import { Attempt, type Attempted, type Passage } from './attempt.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { isCloudTrouble, silentAfterCancelMs } from './cloud-trouble.ts'
 import { mayBeLocked, wasChanged } from './how-far.ts'
 import { silence } from './retry.ts'
-import type { Slots } from './slots.ts'
+import type { Slots, Work } from './slots.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 
 /** Pauses after a write was held back. Shorter fills the journal while its disk is slow; longer delays the recovery after that. */
@@ -108,7 +108,7 @@ async function whenThereIsRoom(
       await gate.pass(scene.act)
       await scene.run.plans.refresh(scene)
     }
-    const go = (): ReturnType<Attempt['go']> => attempt.go()
+    const go: Work<Attempted> = (leaveRoom) => attempt.go(leaveRoom)
     // The late check on the destination is the evacuation's (docs/nova.md §1.7): a member whose gate is shut holds nobody up.
     const tried = await (scene.step.do === 'evacuate' ? slots.runAlone(scene.plan, go) : slots.run(scene.plan, go))
     if (tried === 'confirmed') return null

@@ -177,6 +177,8 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
   const destination = destinationOf(run, migration)
   if (destination !== null && run.permissions.isFenced(destination))
     throw destinationDied(scene, record, migration, destination)
+  // That incident may be held for days: a room that is kept meanwhile is missed by every other recovery, its own included.
+  if (destination !== null && run.permissions.hasIncident(destination)) scene.leaveRoom?.()
   if (isUnsaved(scene, beforeOf(record), migration, seen)) return { found: { unsaved: migration } }
   return waiting(scene, migration, seen)
 }

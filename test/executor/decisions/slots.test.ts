@@ -82,6 +82,22 @@ describe('slots', () => {
     expect(works.running).toEqual(['high'])
   })
 
+  it('what leaves its room makes way for the next, and still gives its end', async () => {
+    const shared = Slots.shared(1)
+    const slots = new Slots(shared, 1, 0)
+    const came: string[] = []
+    let end = (): void => undefined
+    const waits = slots.runAlone(plan({ exclusive: 'g' }), async (leaveRoom) => {
+      leaveRoom()
+      await new Promise<void>((resolve) => (end = resolve))
+      return 'waited'
+    })
+    await slots.runAlone(plan({ exclusive: 'g' }), async () => void came.push('next'))
+    expect(came).toEqual(['next'])
+    end()
+    expect(await waits).toBe('waited')
+  })
+
   it('give what the work gives, and its error', async () => {
     const { works, host } = set(1, 1)
     const run = host()
