@@ -7,10 +7,10 @@ import { Moments } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
-import type { Instance } from '../domain/instance.ts'
+import type { Instance, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
-import { decideLatePower, type LatePower } from '../domain/late-power-order.ts'
+import { decideLatePower, isLatePower, type LatePower } from '../domain/late-power-order.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import {
   decideStaleOrder,
@@ -130,7 +130,6 @@ export class StaleOrders {
   }
 
   async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {
-    if (isOnGuest(order)) return this.#lookAtPower(order, watch)
     const { cloud, clock, signal } = this.#parts
     const recovery = this.#recovery(order)
     const open = repairSteps(recovery?.steps.values() ?? [])
@@ -140,7 +139,18 @@ export class StaleOrders {
     const filter = { instanceId: order.instance }
     const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
     const actions = instance === null ? [] : await cloud.listActions(order.instance, { signal })
+    const event = await this.#eventOf(order, actions)
+    const beatingForMs = watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince
     const now = this.#recovery(order)
+    if (isOnGuest(order)) {
+      const known = { order, instance, event, watchedForMs, beatingForMs, lastOrder: lastOrder(actions) }
+      const decision = decideLatePower(known)
+      // One that touched no guest, but left its instance in ERROR, is put right as a rebuild is.
+      const isHarmless = decision.do === 'close' && decision.end === 'harmless'
+      const hasBroken = instance?.vmState === 'error' || ofOrder(order, open).length > 0
+      if (!isHarmless || event?.result !== 'Error' || !hasBroken)
+        return void (decision.do === 'close' && this.#close(order, decision, now))
+    }
     const done = repairSteps(now?.steps.values() ?? [])
     // What someone did before our own reset is seen no less for it.
     const repaired = new Set(done.flatMap(({ requestId }) => requestId ?? []))
@@ -149,12 +159,13 @@ export class StaleOrders {
       order,
       instance,
       records,
+      event,
       newest,
       ours: new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? [])),
       outcome: now?.outcome ?? null,
       isReset: done.some(({ kind, status }) => kind === 'reset-state' && status === 'confirmed'),
       hostIsWell: this.#isWell(instance?.host ?? null),
-      beatingForMs: watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince,
+      beatingForMs,
       blocked: this.#blocked(instance?.host ?? null, askedAt),
       failing: repairFailures(ofOrder(order, done), (at) => clock.now() - this.#moments.of(at)),
     })
@@ -169,19 +180,13 @@ export class StaleOrders {
     }
   }
 
-  async #lookAtPower(order: StaleOrder & { power: LatePower }, watch: Watch): Promise<void> {
-    const { cloud, clock, signal } = this.#parts
-    const instance = await this.#read(order)
-    const actions = instance === null ? [] : await cloud.listActions(order.instance, { signal })
-    const isFiled = actions.some(({ requestId }) => requestId === order.requestId)
-    const action = isFiled ? await cloud.getAction(order.instance, order.migration, { signal }) : null
-    const decision = decideLatePower({
-      ...{ order, instance, watchedForMs },
-      event: action?.events.find(({ host }) => host === order.host) ?? null,
-      lastOrder: lastOrder(actions),
-      beatingForMs: watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince,
+  /** What the host that it waited for did with an order that has no record; null while it has not taken it. */
+  async #eventOf(order: StaleOrder, actions: readonly InstanceAction[]): Promise<InstanceActionEvent | null> {
+    if (order.power === undefined || !actions.some(({ requestId }) => requestId === order.requestId)) return null
+    const { events } = await this.#parts.cloud.getAction(order.instance, order.migration, {
+      signal: this.#parts.signal,
     })
-    if (decision.do === 'close') this.#close(order, decision, this.#recovery(order))
+    return events.find(({ host }) => host === order.host) ?? null
   }
 
   #close(
@@ -272,7 +277,7 @@ function ofOrder({ migration }: StaleOrder, steps: readonly StepRecord[]): StepR
 }
 
 function isOnGuest(order: StaleOrder): order is StaleOrder & { power: LatePower } {
-  return order.power !== undefined
+  return order.power !== undefined && isLatePower(order.power)
 }
 
 /** Orders that an alarm names. More than a person reads. */

@@ -1,31 +1,58 @@
 /**
- * Starts, stops and reboots that wait in a dead host's queue, no matter who gave them. The host's nova-compute carries them out when it starts,
- * also for an instance that was evacuated meanwhile, and looks at the task first for a reboot alone: so a guest may run twice, or be
- * stopped where it lives (docs/nova.md §2.8). Nothing in Nova takes such an order back. Which orders wait, and what came of one, as pure
- * decisions.
+ * Orders that act on a guest and wait in a dead host's queue, no matter who gave them. The host's nova-compute carries them out when it
+ * starts, also for an instance that was evacuated meanwhile, and looks at the task first for a reboot alone: so a guest may run twice, or
+ * be stopped where it lives (docs/nova.md §2.8). Nothing in Nova takes such an order back. Which orders wait, and what came of one, as pure
+ * decisions. A rebuild waits there too, and looks at the task before it touches a guest: what that breaks is in stale-order.ts.
  */
 import { diskInUse, type Instance, type InstanceActionEvent } from './instance.ts'
 import type { HostName } from './service.ts'
 
-export const latePowers = ['start', 'stop', 'reboot'] as const
+/** What each does to a guest. */
+const acts = {
+  start: 'starts',
+  resume: 'starts',
+  unrescue: 'starts',
+  rescue: 'starts',
+  stop: 'stops',
+  reboot: 'reboots',
+} as const
 
-export type LatePower = (typeof latePowers)[number]
+export type LatePower = keyof typeof acts
+
+export type LateOrder = LatePower | 'rebuild'
 
 export function isLatePower(action: string): action is LatePower {
-  return latePowers.some((power) => power === action)
+  return Object.hasOwn(acts, action)
+}
+
+export function isLateOrder(action: string): action is LateOrder {
+  return action === 'rebuild' || isLatePower(action)
 }
 
 /** Tasks of which nova-compute has not taken the order, or has only just. They stay when the host dies. */
-const tasks: ReadonlySet<string | null> = new Set(['powering-on', 'powering-off', 'rebooting', 'rebooting_hard'])
+const tasks: ReadonlySet<string | null> = new Set([
+  'powering-on',
+  'powering-off',
+  'rebooting',
+  'rebooting_hard',
+  'resuming',
+  'rescuing',
+  'unrescuing',
+  'rebuilding',
+])
 
-export function tellsOfLatePower(task: string | null): boolean {
+export function tellsOfLateOrder(task: string | null): boolean {
   return tasks.has(task)
 }
 
-/** nova-compute opens the event before it does anything. `taken`: so what was ordered before it was taken as well. */
+/**
+ * nova-compute opens the event before it does anything; the conductor's own event of a rebuild only says that it sent the order on.
+ * `taken`: so what was ordered before it was taken as well.
+ */
 export function standingAt(host: HostName, events: readonly InstanceActionEvent[]): 'waits' | 'taken' | 'elsewhere' {
-  if (events.length === 0) return 'waits'
-  return events.some((event) => event.host === host) ? 'taken' : 'elsewhere'
+  const taken = events.filter(({ event }) => event.startsWith('compute_'))
+  if (taken.length === 0) return 'waits'
+  return taken.some((event) => event.host === host) ? 'taken' : 'elsewhere'
 }
 
 export interface LatePowerFacts {
@@ -69,9 +96,9 @@ export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
  * whatever fails after that: only QEMU, which is refused its disk while the guest runs elsewhere, says that it does not run. Anything else
  * is told to people.
  */
-const saysNothingRan: Record<Exclude<LatePower, 'stop'>, RegExp> = {
-  reboot: /conflict updating instance|unexpected ?task ?state/i,
-  start: diskInUse,
+const saysNothingRan = {
+  reboots: /conflict updating instance|unexpected ?task ?state/i,
+  starts: diskInUse,
 }
 
 /** What a person must know of it; null: nothing came of it. */
@@ -79,11 +106,12 @@ function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instan
   const { host, power } = order
   const lives = instance.host ?? 'no host'
   const says = event?.result === 'Error' ? (event.details ?? '') : null
-  if (power === 'stop') {
+  const act = acts[power]
+  if (act === 'stops') {
     if (says !== null || lastOrder === 'stop' || instance.vmState !== 'stopped') return null
     return `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
   }
-  if (says !== null && saysNothingRan[power].test(says)) return null
+  if (says !== null && saysNothingRan[act].test(says)) return null
   return `its guest may run on ${host} as well as on ${lives}, and write to the same disk. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
 }
 

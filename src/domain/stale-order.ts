@@ -1,12 +1,19 @@
 /**
- * Orders that were given up while they waited in a dead host's queue: evacuations to it, resizes from it, and their confirmations. The host's
- * nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md §2.7, §3.5, §3.6). What
- * is to be done about one, as one pure decision. Orders that act on a guest are in late-power-order.ts.
+ * Orders that were given up or overtaken while they waited in a dead host's queue: evacuations to it, resizes from it, their confirmations, and
+ * rebuilds. The host's nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md
+ * §2.7, §2.8, §3.5, §3.6). What is to be done about one, as one pure decision. Orders that act on a guest are in late-power-order.ts.
  */
 import { pauseAfter } from './back-off.ts'
 import type { ErrorRecord } from './errors.ts'
-import { powerState, type Instance, type InstanceAction, type InstanceId, type Migration } from './instance.ts'
-import type { LatePower } from './late-power-order.ts'
+import {
+  powerState,
+  type Instance,
+  type InstanceAction,
+  type InstanceActionEvent,
+  type InstanceId,
+  type Migration,
+} from './instance.ts'
+import type { LateOrder } from './late-power-order.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
 
@@ -16,10 +23,10 @@ export const staleOrderCode = 'STALE_ORDER'
 /** In whose queue an order waits, and by which record and request Nova knows it. */
 export interface WaitsAt {
   host: HostName
-  /** Of a start, stop or reboot, which has no record: its request's id. */
+  /** Of an order that has no record: its request's id. */
   migration: string
-  /** It acts on the guest (late-power-order.ts). Missing: it is an evacuation, a resize, or the confirmation of one. */
-  power?: LatePower
+  /** It acts on the guest, or is a rebuild (late-power-order.ts). Missing: it is an evacuation, a resize, or the confirmation of one. */
+  power?: LateOrder
   /** An owner's resize, or an administrator's cold migration. */
   resize?: boolean
   /** Records that stood at `accepted` before it: Nova carries an order out with the oldest. */
@@ -56,6 +63,8 @@ export interface StaleOrderFacts {
   instance: Instance | null
   /** All migrations of the instance. */
   records: readonly Pick<Migration, 'uuid' | 'type' | 'status' | 'sourceHost' | 'destHost'>[]
+  /** Of an order without a record: what the host that it waited for did with it; null: it was not taken. */
+  event: Pick<InstanceActionEvent, 'result'> | null
   /** Its newest action. */
   newest: Pick<InstanceAction, 'action' | 'requestId' | 'userId' | 'startedAt'> | null
   /** Nova's request ids of everything that Lifeboat did to it in the order's incident. */
@@ -128,12 +137,12 @@ export function tellsOfFailures(steps: readonly RepairWrite[]): boolean {
 }
 
 export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
-  const { order, instance, records, outcome, isReset, beatingForMs } = facts
+  const { order, instance, records, event, outcome, isReset, beatingForMs } = facts
   if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
     return close('gone', 'the instance was deleted')
   const carried = [order.migration, ...(order.older ?? [])]
   const struck = records.find((record) => carried.includes(record.uuid) && isTakenAt(order.host, record))
-  if (struck === undefined) {
+  if (struck === undefined && event?.result !== 'Error') {
     if (instance.host === order.host && records.some((record) => carried.includes(record.uuid) && isDone(record)))
       return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
     if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
@@ -169,9 +178,9 @@ function isDone({ type, status }: Struck): boolean {
   return type === 'evacuation' && (status === 'done' || status === 'completed')
 }
 
-function tasksLeftBy({ resize }: StaleOrder, { type }: Struck): ReadonlySet<string | null> {
+function tasksLeftBy({ resize, power }: StaleOrder, struck: Struck | undefined): ReadonlySet<string | null> {
   if (resize === true) return new Set(['resize_migrating'])
-  return new Set([type === 'evacuation' ? 'rebuilding' : null])
+  return new Set([struck?.type === 'evacuation' || power === 'rebuild' ? 'rebuilding' : null])
 }
 
 /** Only what Lifeboat left there, and nobody touched since, may be put right. */

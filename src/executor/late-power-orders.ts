@@ -1,9 +1,9 @@
-/** Which starts, stops and reboots of an instance still wait in the queue of the dead host that it has left: leftovers for the journal. */
+/** Which orders that act on an instance's guest still wait in the queue of the dead host that it has left: leftovers for the journal. */
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { InstanceAction } from '../domain/instance.ts'
-import { isLatePower, standingAt, tellsOfLatePower, type LatePower } from '../domain/late-power-order.ts'
+import { isLateOrder, isLatePower, standingAt, tellsOfLateOrder, type LateOrder } from '../domain/late-power-order.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
@@ -35,7 +35,8 @@ export async function latePowerOrders(
       .filter(({ requestId }) => !leftovers.some(({ waitsAt }) => waitsAt?.migration === requestId))
       .map(({ power, requestId }): NewEntry => {
         const waitsAt = { host: run.host, migration: requestId, requestId, power }
-        const message = `A ${power} that was ordered as ${run.host} died waits for nova-compute there and acts on a guest that has left; purge the queue compute.${run.host} before that starts`
+        const does = isLatePower(power) ? 'acts on a guest that has left' : 'puts the instance in ERROR'
+        const message = `A ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before that starts`
         return { kind: 'debt.recorded', ...base, data: { code: staleOrderCode, message, waitsAt } }
       })
   } catch (thrown) {
@@ -47,11 +48,11 @@ export async function latePowerOrders(
 }
 
 /** The queue keeps the order: what came before one that was taken was taken as well. */
-async function waitingAtDead(run: LateRun, instance: string): Promise<{ power: LatePower; requestId: string }[]> {
+async function waitingAtDead(run: LateRun, instance: string): Promise<{ power: LateOrder; requestId: string }[]> {
   const { cloud, clock, signal, host } = run
   const actions = await retryRead(clock, signal, () => cloud.listActions(instance, { signal }))
-  const found: { power: LatePower; requestId: string }[] = []
-  for (const { action, requestId } of actions.filter(isPowerAction).slice(0, ordersAtMost)) {
+  const found: { power: LateOrder; requestId: string }[] = []
+  for (const { action, requestId } of actions.filter(isOrder).slice(0, ordersAtMost)) {
     const { events } = await retryRead(clock, signal, () => cloud.getAction(instance, requestId, { signal }))
     const standing = standingAt(host, events)
     if (standing === 'taken') break
@@ -60,15 +61,15 @@ async function waitingAtDead(run: LateRun, instance: string): Promise<{ power: L
   return found
 }
 
-function isPowerAction(action: InstanceAction): action is InstanceAction & { action: LatePower } {
-  return isLatePower(action.action)
+function isOrder(action: InstanceAction): action is InstanceAction & { action: LateOrder } {
+  return isLateOrder(action.action)
 }
 
 /** Nova sets the task before it files the order, and an evacuation takes it away: also one of an earlier incident. */
 function wasOrdered(recovery: InstanceRecovery): boolean {
   const { plan, steps } = recovery
   const seen = [plan.original.instance.taskState, ...[...steps.values()].map(taskBefore)]
-  return plan.original.earlier !== undefined || seen.some(tellsOfLatePower) || powerOrderOf(recovery) !== null
+  return plan.original.earlier !== undefined || seen.some(tellsOfLateOrder) || powerOrderOf(recovery) !== null
 }
 
 function taskBefore({ kind, before }: StepRecord): string | null {

@@ -1,7 +1,7 @@
 /**
  * The server actions beside evacuate. The API's check answers at once; the host's part runs when its nova-compute is there
- * to run it. When it is not, the 202 was given and the task state sticks (docs/nova.md §1.4): starts, stops and reboots wait in the host's
- * queue (§2.8), all else is lost.
+ * to run it. When it is not, the 202 was given and the task state sticks (docs/nova.md §1.4): what acts on the guest, and a rebuild, wait in the
+ * host's queue (§2.8), all else is lost.
  */
 import { sleep } from '../domain/clock.ts'
 import type { Caller } from './caller.ts'

@@ -1,4 +1,4 @@
-/** Starts, stops and reboots that are ordered as a host dies: they wait for its nova-compute, wherever their instances are by then. */
+/** What acts on a guest, or rebuilds it, and is ordered as its host dies: it waits for the nova-compute there, wherever the instance is by then. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Scene } from './nova-contract.ts'
 
@@ -6,7 +6,16 @@ const hard = { reboot: { type: 'HARD' } }
 
 export function latePowerSentences(scene: Scene): void {
   describe('an order that acts on a guest of a host that has just died', () => {
-    const orders = { started: { 'os-start': null }, stopped: { 'os-stop': null }, rebooted: hard, again: hard }
+    const orders = {
+      started: { 'os-start': null },
+      stopped: { 'os-stop': null },
+      rebooted: hard,
+      again: hard,
+      resumed: { resume: null },
+      unrescued: { unrescue: null },
+      rescued: { rescue: {} },
+      rebuilt: { rebuild: { imageRef: '00000000-0000-0000-0000-0000000000a1' } },
+    }
     type Kind = keyof typeof orders
     const kinds = Object.keys(orders) as Kind[]
     const tasks = {
@@ -14,6 +23,10 @@ export function latePowerSentences(scene: Scene): void {
       stopped: 'powering-off',
       rebooted: 'rebooting_hard',
       again: 'rebooting_hard',
+      resumed: 'resuming',
+      unrescued: 'unrescuing',
+      rescued: 'rescuing',
+      rebuilt: 'rebuilding',
     }
     const id = {} as Record<Kind, string>
     const requests = {} as Record<Kind, string>
@@ -23,6 +36,8 @@ export function latePowerSentences(scene: Scene): void {
       const [dying] = cloud.hosts
       for (const kind of kinds) id[kind] = await steps.boot(dying)
       await steps.into(id.started, { 'os-stop': null }, 'stopped')
+      await steps.into(id.resumed, { suspend: null }, 'suspended')
+      await steps.into(id.unrescued, { rescue: {} }, 'rescued')
       await cloud.crash(dying)
     })
     afterAll(async () => {
@@ -35,7 +50,10 @@ export function latePowerSentences(scene: Scene): void {
       await cloud.tidy()
     })
 
-    const eventOf = async (kind: Kind): Promise<any> => (await scene.steps.action(id[kind], requests[kind])).events[0]
+    const eventOf = async (kind: Kind): Promise<any> => {
+      const { events } = await scene.steps.action(id[kind], requests[kind])
+      return events.find(({ event }: { event: string }) => event.startsWith('compute_'))
+    }
 
     it('is accepted and leaves its task, and does not hinder an evacuation', async () => {
       const { steps, cloud } = scene
@@ -47,6 +65,8 @@ export function latePowerSentences(scene: Scene): void {
         expect(await steps.state(id[kind])).toMatchObject({ task: tasks[kind], host: dying })
       }
       expect((await steps.put(dying, { forced_down: true })).status).toBe(200)
+      for (const kind of ['resumed', 'unrescued'] as const)
+        expect((await steps.act(id[kind], { 'os-resetState': { state: 'active' } })).status).toBe(202)
       for (const kind of kinds) {
         const host = kind === 'again' ? other : kept
         await steps.evacuate(id[kind], 90, { host })
@@ -72,6 +92,35 @@ export function latePowerSentences(scene: Scene): void {
       expect(running[id.again]?.toSorted()).toEqual([dying, other].toSorted())
       expect(await steps.state(id.started)).toMatchObject({ vm: 'stopped', task: null, host: kept })
       expect(await steps.state(id.again)).toMatchObject({ vm: 'active', task: null, host: other })
+    })
+
+    it('is carried out alike where it was a resume, an unrescue or a rescue: the guest is started before the task is looked at', async () => {
+      const { cloud } = scene
+      const [dying, kept] = cloud.hosts
+      const { running } = await cloud.truth()
+      for (const [kind, task] of [
+        ['resumed', 'resuming'],
+        ['unrescued', 'unrescuing'],
+        ['rescued', 'rescuing'],
+      ] as const) {
+        expect(await eventOf(kind)).toMatchObject({ host: dying, result: 'Error' })
+        expect((await eventOf(kind)).details).toMatch(
+          new RegExp(`Expected: \\{'task_state': \\['${task}'\\]\\}. Actual: \\{'task_state': None\\}$`),
+        )
+        expect(running[id[kind]]?.toSorted()).toEqual([dying, kept].toSorted())
+      }
+    })
+
+    it('puts an instance in ERROR that it does not touch, where it was a rebuild', async () => {
+      const { steps, cloud } = scene
+      const [dying, kept] = cloud.hosts
+      expect(await eventOf('rebuilt')).toMatchObject({
+        event: 'compute_rebuild_instance',
+        host: dying,
+        result: 'Error',
+      })
+      expect(await steps.state(id.rebuilt)).toMatchObject({ vm: 'error', task: 'rebuilding', power: 0, host: kept })
+      expect((await cloud.truth()).running[id.rebuilt]).toEqual([kept])
     })
 
     it('shows an instance stopped that runs elsewhere, where it was a stop', async () => {

@@ -1,9 +1,9 @@
-/** What came of a start, stop or reboot that waited in a dead host's queue, by its event and where its instance is. */
+/** What came of an order on a guest that waited in a dead host's queue, by its event and where its instance is. */
 import { describe, expect, it } from 'vitest'
 import {
   decideLatePower,
   standingAt,
-  tellsOfLatePower,
+  tellsOfLateOrder,
   type LatePower,
   type LatePowerFacts,
 } from '../../src/domain/late-power-order.ts'
@@ -51,6 +51,9 @@ describe('an order that was carried out', () => {
   it.each<[string, LatePower, Partial<LatePowerFacts>]>([
     ['a start, which nova-compute carries out before it looks at the task', 'start', failed(conflict)],
     ['a start that found its task', 'start', done],
+    ['a resume, carried out before the task is looked at', 'resume', failed(conflict)],
+    ['an unrescue, likewise', 'unrescue', failed(conflict)],
+    ['a rescue, likewise', 'rescue', failed(conflict)],
     ['a start whose failure Nova gives no reason for', 'start', failed(null)],
     [
       'a start after which nova-compute could not save what it had done',
@@ -68,6 +71,7 @@ describe('an order that was carried out', () => {
 
   it.each<[string, LatePower, Partial<LatePowerFacts>]>([
     ['a start that the hypervisor refused', 'start', failed('Failed to get "write" lock')],
+    ['a resume that the hypervisor refused', 'resume', failed('Failed to get "write" lock')],
     ['a reboot that Nova refused before the guest was touched', 'reboot', failed(conflict)],
     ['an order whose instance is on that host', 'start', { ...done, instance: instance({ host: 'dead' }) }],
     ['a stop that Nova refused', 'stop', { ...stopped, ...failed(conflict) }],
@@ -95,8 +99,24 @@ describe('that an order waits', () => {
     ])
   })
 
+  it('is told of a rebuild although the conductor has opened an event of its own: that only sends the order on', () => {
+    const sent = at('controller').map((one) => ({ ...one, event: 'rebuild_server' }))
+    expect(standingAt('dead', sent)).toBe('waits')
+    expect(standingAt('dead', [...at('dead'), ...sent])).toBe('taken')
+  })
+
   it('is worth asking where a task of Nova’s API was seen, and not one of nova-compute', () => {
-    expect(['powering-on', 'powering-off', 'rebooting_hard', 'rebooting'].every(tellsOfLatePower)).toBe(true)
-    expect([null, 'reboot_started_hard', 'rebuilding'].some(tellsOfLatePower)).toBe(false)
+    const filed = [
+      'powering-on',
+      'powering-off',
+      'rebooting_hard',
+      'rebooting',
+      'resuming',
+      'rescuing',
+      'unrescuing',
+      'rebuilding',
+    ]
+    expect(filed.every(tellsOfLateOrder)).toBe(true)
+    expect([null, 'reboot_started_hard', 'rebuild_spawning'].some(tellsOfLateOrder)).toBe(false)
   })
 })

@@ -26,6 +26,7 @@ function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
     },
     instance: broken,
     records: [{ uuid: 'm-1', type: 'evacuation', status: 'failed', sourceHost: 'dead', destHost: 'gone' }],
+    event: null,
     newest: { action: 'unlock', requestId: 'req-ours', userId: 'us', startedAt: '' },
     ours: new Set(['req-ours']),
     outcome: { outcome: 'recovered', after },
@@ -99,6 +100,14 @@ describe('an order that broke its instance', () => {
     'is repaired all the same after a pause that grows with the failures: %o',
     (failing) => expect(what({ failing })).toBe('reset-state'),
   )
+
+  it('is known by its event where it was a rebuild, which has no record', () => {
+    const rebuild = { order: { ...facts().order, power: 'rebuild' as const }, records: [] }
+    expect(what({ ...rebuild, beatingForMs: watchedForMs - 1 })).toBe('wait')
+    expect(what({ ...rebuild, event: { result: null } })).toBe('wait')
+    expect(what({ ...rebuild, event: { result: 'Error' } })).toBe('reset-state')
+    expect(what({ ...rebuild, event: { result: 'Error' }, instance: active, isReset: true })).toBe('repaired')
+  })
 
   it('is known by its own task where it was a resize, and leaves its room in Placement to people', () => {
     const order = { ...facts().order, resize: true }
