@@ -90,7 +90,7 @@ export function expectedOf(recovery: Pick<InstanceRecovery, 'steps' | 'plan'>): 
 }
 
 /** For the outcome of the instance. */
-export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): string[] {
+export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'>): string[] {
   switch (powerOrderOf(recovery)) {
     case 'stop':
       if (wasBeingShelved(recovery))
@@ -100,8 +100,20 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): strin
     case 'start':
       return ['its owner ordered it started while it waited for its turn, which Nova has forgotten: start it again']
     case null:
-      return []
+      return wasBeingRebuilt(recovery)
+        ? ['its owner ordered it rebuilt while it waited for its turn, which was cut off: rebuild it again']
+        : []
   }
+}
+
+/** Its task said so right before our first order, and not in the survey. Later our own order sets the same. */
+function wasBeingRebuilt({ steps, plan }: Pick<InstanceRecovery, 'steps' | 'plan'>): boolean {
+  const first = [...steps.values()].find(({ kind, before }) => kind === 'evacuate' && before !== null)
+  return first?.kind === 'evacuate' && isRebuilding(first.before) && !isRebuilding(plan.original.instance)
+}
+
+function isRebuilding(of: Pick<Instance, 'taskState'> | null): boolean {
+  return of?.taskState === 'rebuilding'
 }
 
 function wasBeingShelved({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {

@@ -237,6 +237,13 @@ describe('of any survey', () => {
     })
   })
 
+  it('a rebuild is promised only where the disk died with the host: an evacuation takes the disk that is there', () => {
+    always(({ reason, original }, _found, { storage }) => {
+      if (reason === 'REBUILDING') expect([storage, original.instance.imageId === null]).toEqual(['local', false])
+      if (reason === 'REBUILD_CUT_OFF') expect(storage === 'shared' || original.instance.imageId === null).toBe(true)
+    })
+  })
+
   it('a key that is out of reach: the instance is not started', () => {
     always(({ original, decision, expected, asProject }, found) => {
       const encrypted = original.instance.volumeIds.some((id) => id !== 'plain')

@@ -102,15 +102,28 @@ describe('an order on record', () => {
     expect(powerOrderNote(recovery(ordered('start')))).toEqual([expect.stringContaining('start it again')])
     expect(powerOrderNote(recovery(asked))).toEqual([])
     const row = record({ request: ordered('stop'), before: { ...was, taskState: 'shelving' } })
-    const shelved = { steps: new Map([['0.go.go.1', row]]) }
+    const shelved = { plan: plan(), steps: new Map([['0.go.go.1', row]]) }
     expect(powerOrderNote(shelved)).toEqual([expect.stringContaining('shelve it again')])
     // The evacuation overwrote its task, and the history alone tells.
     const result: Evacuated = { migration: 'm', host: 'alive', vmState: 'active', powerState: 1, ordered: 'stop' }
     const told = (shelve: object) => ({
+      plan: plan(),
       steps: new Map([['0.go.go.1', record({ request: asked, result: { ...result, ...shelve } })]]),
     })
     expect(powerOrderNote(told({ shelved: true }))).toEqual([expect.stringContaining('shelve it again')])
     expect(powerOrderNote(told({}))).toEqual([expect.stringContaining('ordered it stopped')])
+  })
+
+  it('to rebuild it is said as well, where the survey saw no rebuild', () => {
+    const row = record({ request: asked, before: { ...was, taskState: 'rebuilding' } })
+    const steps = new Map([['0.go.go.1', row]])
+    expect(powerOrderNote({ plan: plan(), steps })).toEqual([expect.stringContaining('rebuild it again')])
+    const { original } = plan()
+    const seen = { ...original, instance: instance({ taskState: 'rebuilding' }) }
+    expect(powerOrderNote({ plan: plan({ original: seen }), steps })).toEqual([])
+    // A later attempt finds the task that the first one set.
+    const first = ['0.go.go.1', record({ request: asked })] as const
+    expect(powerOrderNote({ plan: plan(), steps: new Map([first, ['1.go.go.1', row]]) })).toEqual([])
   })
 })
 
