@@ -64,6 +64,7 @@ function inRoom<T>(work: Work<T>, take: (stay: () => Promise<void>) => Promise<v
   return new Promise((resolve, reject) => {
     const stay = (): Promise<void> =>
       new Promise((leave) => {
+        // What it ended with is known before the next begins: an outage that it met holds that one back.
         work(leave).then(resolve, reject).finally(leave)
       })
     take(stay).catch(reject)

@@ -7,7 +7,7 @@ import { until } from './daemon-process.ts'
 import { bringBack, lab } from './lab.ts'
 import { RealHost } from './real-host.ts'
 import { LabStage, outcomeOf } from './stage.ts'
-import { truth } from './tenants.ts'
+import { image, truth } from './tenants.ts'
 
 let stage: LabStage
 let dying: RealHost
@@ -69,6 +69,41 @@ it('guests of a host that crashed run elsewhere or stay off, and its return star
   expect(await runsOn(runs)).toEqual([other.name])
   await stage.nothingRanTwice(began)
   await stage.tidy()
+})
+
+it('a resume that waited for a dead host starts its guest there, which people are told; what a rebuild broke there is put right', async () => {
+  stage.freshDaemon()
+  const { tenants } = stage
+  const [saved, web] = await Promise.all([tenants.boot('saved', dying.name), tenants.boot('web', dying.name)])
+  await tenants.steps.into(saved, { suspend: null }, 'suspended')
+  await stage.watch()
+  await lab('crash', dying.name)
+  expect((await tenants.steps.act(saved, { resume: null })).status).toBe(202)
+  expect((await tenants.steps.act(web, { rebuild: { imageRef: image } })).status).toBe(202)
+  const ended = await stage.daemon.incident(dying.name, ({ closed }) => closed !== null)
+  const outcomes = [saved, web].map((id) => outcomeOf(ended, id).split(':')[0])
+  expect(outcomes).toEqual(['recovered MEMORY_LOST_STOPPED', 'recovered REBUILD_CUT_OFF'])
+  expect(stage.has(({ kind, data }) => kind === 'alarm.raised' && 'code' in data && data.code === 'STALE_ORDER')).toBe(
+    true,
+  )
+
+  await lab('bmc', dying.name, 'power=On')
+  await lab('start', dying.name)
+  const settled = (id: string): string[] =>
+    stage.daemon
+      .entries()
+      .flatMap(({ kind, instance, data }) => (kind === 'debt.settled' && instance === id ? [data.end] : []))
+  await until('both orders are settled', 180_000, () =>
+    Promise.resolve([saved, web].every((id) => settled(id).length > 0)),
+  )
+  expect([settled(saved), settled(web)]).toEqual([['struck'], ['repaired']])
+  expect(await Promise.all([saved, web].map(runsOn))).toEqual([[dying.name], [other.name]])
+  expect(await tenants.steps.state(saved)).toMatchObject({ vm: 'stopped', host: other.name })
+  expect(await tenants.steps.state(web)).toMatchObject({ vm: 'active', task: null, host: other.name })
+  await dying.virsh('destroy', saved)
+  await dying.virsh('undefine', saved)
+  await stage.tidy()
+  await bringBack(stage.cloud, dying.name)
 })
 
 it('a destination that is refused the write lock of a disk voids the proof of death: the guest that lives is left alone', async () => {

@@ -20,7 +20,7 @@ function landedFrom(taskState: string | null, actions: InstanceAction[]): Stage 
 }
 
 function order(action: string, requestId: string, ...hosts: string[]): InstanceAction {
-  const open = { event: 'compute', result: null, details: null, startedAt: '', finishedAt: null }
+  const open = { event: 'compute_start_instance', result: null, details: null, startedAt: '', finishedAt: null }
   const base = { action, requestId, userId: 'u', projectId: 'p', startedAt: '', message: null }
   return { ...base, events: hosts.map((host) => ({ ...open, host })) }
 }
