@@ -10,7 +10,7 @@ import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/
 import type { Instance, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
-import { decideLatePower, isLatePower, type LatePower } from '../domain/late-power-order.ts'
+import { decideLatePower, isLatePower, mayLeaveError, takenAt, type LatePower } from '../domain/late-power-order.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import {
   decideStaleOrder,
@@ -123,7 +123,8 @@ export class StaleOrders {
   }
 
   async #look(orders: readonly StaleOrder[], watch: Watch): Promise<void> {
-    for (const order of orders) {
+    // First those that may have started a guest: a repair takes its time.
+    for (const order of orders.toSorted((a, b) => Number(isOnGuest(b)) - Number(isOnGuest(a)))) {
       if (this.#parts.signal.aborted) return
       await this.#lookAt(order, watch)
     }
@@ -131,26 +132,27 @@ export class StaleOrders {
 
   async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {
     const { cloud, clock, signal } = this.#parts
-    const recovery = this.#recovery(order)
-    const open = repairSteps(recovery?.steps.values() ?? [])
-    await reconcileRepairs(this.#run(order, null, clock.now()), open)
+    const open = repairSteps(this.#recovery(order)?.steps.values() ?? [])
+    if (!isOnGuest(order)) await this.#readBack(order, open)
     const askedAt = clock.now()
     const instance = await this.#read(order)
     const filter = { instanceId: order.instance }
-    const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
+    const hasRecord = instance !== null && order.power === undefined
+    const records = hasRecord ? await cloud.listMigrations(filter, { signal }) : []
     const actions = instance === null ? [] : await cloud.listActions(order.instance, { signal })
     const event = await this.#eventOf(order, actions)
     const beatingForMs = watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince
-    const now = this.#recovery(order)
     if (isOnGuest(order)) {
       const known = { order, instance, event, watchedForMs, beatingForMs, lastOrder: lastOrder(actions) }
       const decision = decideLatePower(known)
       // One that touched no guest, but left its instance in ERROR, is put right as a rebuild is.
-      const isHarmless = decision.do === 'close' && decision.end === 'harmless'
+      const isHarmless = decision.do === 'close' && decision.end === 'harmless' && event?.result === 'Error'
       const hasBroken = instance?.vmState === 'error' || ofOrder(order, open).length > 0
-      if (!isHarmless || event?.result !== 'Error' || !hasBroken)
-        return void (decision.do === 'close' && this.#close(order, decision, now))
+      if (!isHarmless || !mayLeaveError(order.power) || !hasBroken)
+        return void (decision.do === 'close' && this.#close(order, decision, this.#recovery(order)))
+      await this.#readBack(order, open)
     }
+    const now = this.#recovery(order)
     const done = repairSteps(now?.steps.values() ?? [])
     // What someone did before our own reset is seen no less for it.
     const repaired = new Set(done.flatMap(({ requestId }) => requestId ?? []))
@@ -180,13 +182,22 @@ export class StaleOrders {
     }
   }
 
+  /** Of an instance that is gone there is nothing to read back: its orders are closed for that. */
+  async #readBack(order: StaleOrder, open: readonly StepRecord[]): Promise<void> {
+    try {
+      await reconcileRepairs(this.#run(order, null, this.#parts.clock.now()), open)
+    } catch (thrown) {
+      if (ensureError(thrown).code !== 'INSTANCE_GONE') throw thrown
+    }
+  }
+
   /** What the host that it waited for did with an order that has no record; null while it has not taken it. */
   async #eventOf(order: StaleOrder, actions: readonly InstanceAction[]): Promise<InstanceActionEvent | null> {
     if (order.power === undefined || !actions.some(({ requestId }) => requestId === order.requestId)) return null
     const { events } = await this.#parts.cloud.getAction(order.instance, order.migration, {
       signal: this.#parts.signal,
     })
-    return events.find(({ host }) => host === order.host) ?? null
+    return takenAt(order.host, events)
   }
 
   #close(
@@ -203,7 +214,7 @@ export class StaleOrders {
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     if (end === 'struck') {
-      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} has carried out a ${order.power ?? 'power order'} that had waited for it: ${message}`
+      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} has carried out the ${order.power ?? 'power order'} that had waited for it: ${message}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     // The one thing that a reset does not repair, and no call of Nova's API does.
@@ -285,12 +296,12 @@ const namedAtMost = 10
 
 /** For people, before anything is broken. */
 function whatWaitsAt(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
-  const onGuests = orders.filter(isOnGuest)
+  const given = orders.filter(({ power }) => power !== undefined)
   const purge = `purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host})`
   const broken = `Orders that were given up or overtaken wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since`
-  if (onGuests.length === 0) return broken
-  const named = onGuests.slice(0, namedAtMost).map((order) => `${order.power} of ${nameOf(order)}`)
-  const more = onGuests.length > namedAtMost ? `, and ${onGuests.length - namedAtMost} more` : ''
-  const acts = `Orders that were given as ${host} died wait for its nova-compute (${named.join(', ')}${more}). When it starts, it carries them out although these instances live elsewhere: a guest may run twice. Nothing in Nova takes them back: ${purge}`
-  return onGuests.length === orders.length ? acts : `${acts}. ${broken}`
+  if (given.length === 0) return broken
+  const named = given.slice(0, namedAtMost).map((order) => `${order.power} of ${nameOf(order)}`)
+  const more = given.length > namedAtMost ? `, and ${given.length - namedAtMost} more` : ''
+  const acts = `Orders that were given as ${host} died wait for its nova-compute (${named.join(', ')}${more}). When it starts, it carries them out although these instances live elsewhere: a guest may run twice, or its instance end in ERROR. Nothing in Nova takes them back: ${purge}`
+  return given.length === orders.length ? acts : `${acts}. ${broken}`
 }

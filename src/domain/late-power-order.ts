@@ -50,9 +50,19 @@ export function tellsOfLateOrder(task: string | null): boolean {
  * `taken`: so what was ordered before it was taken as well.
  */
 export function standingAt(host: HostName, events: readonly InstanceActionEvent[]): 'waits' | 'taken' | 'elsewhere' {
-  const taken = events.filter(({ event }) => event.startsWith('compute_'))
-  if (taken.length === 0) return 'waits'
-  return taken.some((event) => event.host === host) ? 'taken' : 'elsewhere'
+  const taken = events.filter(isOfCompute)
+  if (taken.some((event) => event.host === host)) return 'taken'
+  return taken.length === 0 && events.every(({ result }) => result !== 'Error') ? 'waits' : 'elsewhere'
+}
+
+/** What `host` did with an order; null while it has not taken it. */
+export function takenAt(host: HostName, events: readonly InstanceActionEvent[]): InstanceActionEvent | null {
+  return events.find((event) => isOfCompute(event) && event.host === host) ?? null
+}
+
+/** A controller that is a compute host as well has events of its conductor under the same name. */
+function isOfCompute({ event }: InstanceActionEvent): boolean {
+  return event.startsWith('compute_')
 }
 
 export interface LatePowerFacts {
@@ -111,8 +121,22 @@ function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instan
     if (says !== null || lastOrder === 'stop' || instance.vmState !== 'stopped') return null
     return `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
   }
-  if (says !== null && saysNothingRan[act].test(says)) return null
-  return `its guest may run on ${host} as well as on ${lives}, and write to the same disk. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
+  if (says !== null && (saysNothingRan[act].test(says) || (act === 'starts' && instance.diskInUse === true)))
+    return null
+  return mayRunTwice(host, instance)
+}
+
+export function mayRunTwice(host: HostName, { host: lives, vmState }: Instance): string {
+  const where =
+    vmState === 'stopped'
+      ? `its guest may run on ${host}, although it is to be off on ${lives ?? 'no host'}`
+      : `its guest may run on ${host} as well as on ${lives ?? 'no host'}, and write to the same disk`
+  return `${where}. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
+}
+
+/** Refused, it leaves the instance in ERROR: nova-compute makes one of all that goes wrong with it. */
+export function mayLeaveError(power: LatePower): boolean {
+  return power === 'resume' || power === 'rescue' || power === 'unrescue'
 }
 
 function harmless(message: string): LatePowerDecision {

@@ -13,7 +13,7 @@ import {
   type InstanceId,
   type Migration,
 } from './instance.ts'
-import type { LateOrder } from './late-power-order.ts'
+import { mayRunTwice, type LateOrder } from './late-power-order.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
 
@@ -145,7 +145,9 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   if (struck === undefined && event?.result !== 'Error') {
     if (instance.host === order.host && records.some((record) => carried.includes(record.uuid) && isDone(record)))
       return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
-    if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
+    if (beatingForMs < watchedForMs && event?.result !== 'Success') return { do: 'wait', because: 'not taken yet' }
+    // A rebuild that finds the task of another rebuild, or of an evacuation, is carried out.
+    if (event !== null && instance.host !== order.host) return close('struck', mayRunTwice(order.host, instance))
     return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
   // Its recovery is still at work on it, and reads the same records.

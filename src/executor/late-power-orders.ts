@@ -36,7 +36,7 @@ export async function latePowerOrders(
       .map(({ power, requestId }): NewEntry => {
         const waitsAt = { host: run.host, migration: requestId, requestId, power }
         const does = isLatePower(power) ? 'acts on a guest that has left' : 'puts the instance in ERROR'
-        const message = `A ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before that starts`
+        const message = `The ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before that starts`
         return { kind: 'debt.recorded', ...base, data: { code: staleOrderCode, message, waitsAt } }
       })
   } catch (thrown) {

@@ -101,7 +101,9 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
       return ['its owner ordered it started while it waited for its turn, which Nova has forgotten: start it again']
     case null:
       return wasBeingRebuilt(recovery)
-        ? ['its owner ordered it rebuilt while it waited for its turn, which was cut off: rebuild it again']
+        ? [
+            'its owner ordered it rebuilt while it waited for its turn: look which disk it has, and rebuild it again if it is the old one',
+          ]
         : []
   }
 }

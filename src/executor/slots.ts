@@ -60,15 +60,19 @@ export class Slots {
 export type Work<T> = (leaveRoom: () => void) => Promise<T>
 
 /** @param take has a room for as long as `stay` lasts */
-function inRoom<T>(work: Work<T>, take: (stay: () => Promise<void>) => Promise<void>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stay = (): Promise<void> =>
+async function inRoom<T>(work: Work<T>, take: (stay: () => Promise<void>) => Promise<void>): Promise<T> {
+  let ended: Promise<T> | undefined
+  await take(
+    () =>
       new Promise((leave) => {
-        // What it ended with is known before the next begins: an outage that it met holds that one back.
-        work(leave).then(resolve, reject).finally(leave)
-      })
-    take(stay).catch(reject)
-  })
+        ended = work(leave)
+        ended.then(
+          () => leave(),
+          () => leave(),
+        )
+      }),
+  )
+  return ended!
 }
 
 /** One after another for each key; without a key, at once. */

@@ -33,7 +33,7 @@ export function takeLate(world: World, order: LateOrder, finish: () => void): vo
   if (task !== undefined) return startLate(world, order, task, finish)
   const isOff = world.hypervisors.power(host.name, instance.uuid) !== 1
   if (action.action === 'rebuild') {
-    if (instance.taskState === 'rebuilding' && instance.host === host.name) return finish()
+    if (instance.taskState === 'rebuilding') return finish()
     refuse(world, order, ['rebuilding'])
     // What Nova saves of a rebuild that failed, although it has touched no guest.
     return world.save(instance, { vmState: 'error', taskState: 'rebuilding', powerState: 0 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   decideLatePower,
   standingAt,
+  takenAt,
   tellsOfLateOrder,
   type LatePower,
   type LatePowerFacts,
@@ -71,13 +72,26 @@ describe('an order that was carried out', () => {
 
   it.each<[string, LatePower, Partial<LatePowerFacts>]>([
     ['a start that the hypervisor refused', 'start', failed('Failed to get "write" lock')],
-    ['a resume that the hypervisor refused', 'resume', failed('Failed to get "write" lock')],
+    ['a rescue that the hypervisor refused', 'rescue', failed('Failed to get "write" lock')],
+    // Of an error that is not Nova's own the event has the name of its class alone, and the instance's fault the text.
+    [
+      'a resume that the hypervisor refused',
+      'resume',
+      { ...failed('libvirtError'), instance: instance({ id: 'i-1', host: 'new', vmState: 'error', diskInUse: true }) },
+    ],
     ['a reboot that Nova refused before the guest was touched', 'reboot', failed(conflict)],
     ['an order whose instance is on that host', 'start', { ...done, instance: instance({ host: 'dead' }) }],
     ['a stop that Nova refused', 'stop', { ...stopped, ...failed(conflict) }],
     ['a stop of what its owner wants off', 'stop', { ...stopped, ...done, lastOrder: 'stop' }],
     ['a stop whose instance was started since', 'stop', done],
   ])('is harmless: %s', (_which, power, changes) => expect(what(power, changes)).toBe('harmless'))
+
+  it('may have a guest run that is to be off', () => {
+    expect(decideLatePower(facts('resume', { ...stopped, ...failed(conflict) }))).toMatchObject({
+      end: 'struck',
+      message: expect.stringContaining('although it is to be off on new') as string,
+    })
+  })
 
   it('has an instance shown stopped that runs: a stop, where its owner has started it since', () => {
     expect(decideLatePower(facts('stop', { ...stopped, ...done }))).toMatchObject({
@@ -103,6 +117,10 @@ describe('that an order waits', () => {
     const sent = at('controller').map((one) => ({ ...one, event: 'rebuild_server' }))
     expect(standingAt('dead', sent)).toBe('waits')
     expect(standingAt('dead', [...at('dead'), ...sent])).toBe('taken')
+    expect(standingAt('dead', [{ ...sent[0]!, result: 'Error' }])).toBe('elsewhere')
+    // On a controller that is a compute host too both bear its name.
+    const own = { ...sent[0]!, host: 'dead' }
+    expect([standingAt('dead', [own]), takenAt('dead', [own])]).toEqual(['waits', null])
   })
 
   it('is worth asking where a task of Nova’s API was seen, and not one of nova-compute', () => {

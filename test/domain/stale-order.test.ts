@@ -107,6 +107,10 @@ describe('an order that broke its instance', () => {
     expect(what({ ...rebuild, event: { result: null } })).toBe('wait')
     expect(what({ ...rebuild, event: { result: 'Error' } })).toBe('reset-state')
     expect(what({ ...rebuild, event: { result: 'Error' }, instance: active, isReset: true })).toBe('repaired')
+    // It found the task of another rebuild, or of an evacuation, and was carried out.
+    expect(what({ ...rebuild, event: { result: 'Success' }, instance: active })).toBe('struck')
+    expect(what({ ...rebuild, event: { result: null }, instance: active, beatingForMs: watchedForMs })).toBe('struck')
+    expect(what({ ...rebuild, event: { result: 'Success' }, instance: { ...active, host: 'gone' } })).toBe('harmless')
   })
 
   it('is known by its own task where it was a resize, and leaves its room in Placement to people', () => {

@@ -151,8 +151,7 @@ describe('the one that tries for all of its project', () => {
     const scenes = Array.from({ length: 9 }, (_, at) => another(stage, `i-${at + 10}`, 'p'))
     for (const scene of scenes) void runStep(actor, scene, stage.gate, stage.slots).catch(() => undefined)
     await stage.clock.advance(900)
-    // The ninth finds room when the first was refused, and by then its project tries with one instance alone.
-    expect([actor.sent, stage.incident.held]).toEqual([8, null])
+    expect([actor.sent, stage.incident.held]).toEqual([9, null])
     await stage.clock.advance(60_000)
     expect(stage.incident.held?.code).toBe('CLOUD_UNAVAILABLE')
     stage.stop.abort()
