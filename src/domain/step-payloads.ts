@@ -61,6 +61,8 @@ export interface Evacuated extends Pick<Instance, 'host' | 'vmState' | 'powerSta
   ordered?: PowerOrder
   /** That stop was a shelve. Missing where it was none, and in older journals. */
   shelved?: boolean
+  /** Another order on its guest, or a rebuild, was taken then; it may wait for the dead host. Missing where none was, and in older journals. */
+  acted?: true
 }
 
 export interface BeforeStart extends PowerState {

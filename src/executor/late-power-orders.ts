@@ -69,7 +69,10 @@ function isOrder(action: InstanceAction): action is InstanceAction & { action: L
 function wasOrdered(recovery: InstanceRecovery): boolean {
   const { plan, steps } = recovery
   const seen = [plan.original.instance.taskState, ...[...steps.values()].map(taskBefore)]
-  return plan.original.earlier !== undefined || seen.some(tellsOfLateOrder) || powerOrderOf(recovery) !== null
+  const acted = [...steps.values()].some(
+    ({ kind, result }) => kind === 'evacuate' && result !== null && 'acted' in result,
+  )
+  return plan.original.earlier !== undefined || acted || seen.some(tellsOfLateOrder) || powerOrderOf(recovery) !== null
 }
 
 function taskBefore({ kind, before }: StepRecord): string | null {

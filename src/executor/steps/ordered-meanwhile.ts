@@ -1,9 +1,10 @@
 /** What an owner ordered since our last look before the first evacuation, as the history of the instance tells it. Reads only. */
 import { ensureError } from '../../domain/errors.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
+import { isLateOrder } from '../../domain/late-power-order.ts'
 import type { PowerOrder } from '../../domain/step-payloads.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
-import { powerOrderOf, powerOrderSince, wasShelvedSince } from '../power-order.ts'
+import { orderedSince, powerOrderOf, powerOrderSince, wasShelvedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { attempts } from './recheck.ts'
@@ -11,6 +12,7 @@ import { attempts } from './recheck.ts'
 interface Ordered {
   ordered?: PowerOrder
   shelved?: boolean
+  acted?: true
 }
 
 /**
@@ -32,7 +34,8 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
     const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
     const others = actions.filter(({ requestId }) => !ours.has(requestId))
     const ordered = powerOrderSince(since, others, plan)
-    if (ordered === null) return {}
+    const acted = follows && orderedSince(since, others).some(({ action }) => isLateOrder(action))
+    if (ordered === null) return acted ? { acted } : {}
     return { ordered, ...(ordered === 'stop' && wasShelvedSince(since, others) && { shelved: true }) }
   } catch (thrown) {
     const error = ensureError(thrown)

@@ -79,3 +79,10 @@ it('it is read also where an earlier incident took the task away that told of on
   stage.recovery.plan.original.earlier = { incident: 'inc-0', traces: false }
   expect(await left(stage)).toEqual(['waits'])
 })
+
+it('it is read also where an order was taken in the moment of the evacuation, which took its task away', async () => {
+  const stage = landedFrom(null, [order('rescue', 'waits')])
+  const [evacuated] = stage.recovery.steps.values()
+  evacuated!.result = { ...landed, acted: true }
+  expect(await left(stage)).toEqual(['waits'])
+})
