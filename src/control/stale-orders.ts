@@ -14,6 +14,7 @@ import { decideLatePower, isLatePower, mayLeaveError, takenAt, type LatePower } 
 import { lastOrder } from '../domain/power-history.ts'
 import {
   decideStaleOrder,
+  isTaken,
   repairFailures,
   staleOrderCode,
   tellsOfFailures,
@@ -57,6 +58,8 @@ export class StaleOrders {
   readonly #watches = new Map<HostName, Watch>()
   /** Up to which order people were told, by host. */
   readonly #told = new Map<HostName, number>()
+  /** Which orders a look has seen taken; a restart sees it again. */
+  readonly #taken = new Set<number>()
   readonly #moments: Moments
 
   constructor(parts: StaleOrdersParts) {
@@ -157,11 +160,10 @@ export class StaleOrders {
     // What someone did before our own reset is seen no less for it.
     const repaired = new Set(done.flatMap(({ requestId }) => requestId ?? []))
     const newest = actions.find(({ requestId }) => !repaired.has(requestId)) ?? null
+    const wasTaken = this.#taken.has(order.seq)
+    if (isTaken({ order, records, event })) this.#taken.add(order.seq)
     const decision = decideStaleOrder({
-      order,
-      instance,
-      records,
-      event,
+      ...{ order, instance, records, event, wasTaken },
       newest,
       ours: new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? [])),
       outcome: now?.outcome ?? null,
@@ -206,6 +208,7 @@ export class StaleOrders {
     known: InstanceRecovery | null,
   ): void {
     const { incident, instance, source: host, migration } = order
+    this.#taken.delete(order.seq)
     const base = { incident, instance, host }
     const data = { code: staleOrderCode, migration, end, message }
     const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]

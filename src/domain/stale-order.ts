@@ -63,6 +63,8 @@ export interface StaleOrderFacts {
   instance: Instance | null
   /** All migrations of the instance. */
   records: readonly Pick<Migration, 'uuid' | 'type' | 'status' | 'sourceHost' | 'destHost'>[]
+  /** An earlier look has seen it taken already. */
+  wasTaken: boolean
   /** Of an order without a record: what the host that it waited for did with it; null: it was not taken. */
   event: Pick<InstanceActionEvent, 'result'> | null
   /** Its newest action. */
@@ -141,8 +143,8 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
     return close('gone', 'the instance was deleted')
   const carried = [order.migration, ...(order.older ?? [])]
-  const struck = records.find((record) => carried.includes(record.uuid) && isTakenAt(order.host, record))
-  if (struck === undefined && event?.result !== 'Error') {
+  const struck = struckBy(facts)
+  if (!isTaken(facts)) {
     if (instance.host === order.host && records.some((record) => carried.includes(record.uuid) && isDone(record)))
       return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
     if (beatingForMs < watchedForMs && event?.result !== 'Success') return { do: 'wait', because: 'not taken yet' }
@@ -153,6 +155,8 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
   const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)
+  // nova-compute fails the record first, and puts the instance in ERROR a moment later.
+  if (!broken && !isReset && !facts.wasTaken) return { do: 'wait', because: 'it was taken just now' }
   if (!broken && !isReset)
     return close('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
   const foreign = whyNotOurs(facts, instance)
@@ -170,6 +174,16 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
 }
 
 type Struck = StaleOrderFacts['records'][number]
+
+/** Whether the host took it, and failed over it. */
+export function isTaken(facts: Pick<StaleOrderFacts, 'order' | 'records' | 'event'>): boolean {
+  return struckBy(facts) !== undefined || facts.event?.result === 'Error'
+}
+
+function struckBy({ order, records }: Pick<StaleOrderFacts, 'order' | 'records'>): Struck | undefined {
+  const carried = [order.migration, ...(order.older ?? [])]
+  return records.find((record) => carried.includes(record.uuid) && isTakenAt(order.host, record))
+}
 
 /** Whether the host took the order and failed over it. */
 function isTakenAt(host: HostName, { type, status, sourceHost, destHost }: Struck): boolean {

@@ -27,6 +27,7 @@ function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
     instance: broken,
     records: [{ uuid: 'm-1', type: 'evacuation', status: 'failed', sourceHost: 'dead', destHost: 'gone' }],
     event: null,
+    wasTaken: true,
     newest: { action: 'unlock', requestId: 'req-ours', userId: 'us', startedAt: '' },
     ours: new Set(['req-ours']),
     outcome: { outcome: 'recovered', after },
@@ -145,6 +146,12 @@ describe('an order that broke nothing', () => {
     expect(what({ instance: active })).toBe('harmless')
     expect(what({ instance: null })).toBe('gone')
     expect(what({ instance: { ...active, status: 'DELETED' } })).toBe('gone')
+  })
+
+  it('is looked at once more when it was taken just now: nova-compute fails the record before the instance', () => {
+    expect(what({ instance: active, wasTaken: false })).toBe('wait')
+    expect(what({ instance: active })).toBe('harmless')
+    expect(what({ wasTaken: false })).toBe('reset-state')
   })
 
   it('does not make an ERROR of another cause ours', () => {
