@@ -107,8 +107,13 @@ export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
  * is told to people.
  */
 const saysNothingRan = {
-  reboots: /conflict updating instance|unexpected ?task ?state/i,
-  starts: diskInUse,
+  reboots: foundAnotherTask,
+  starts: (details: string) => diskInUse.test(details),
+}
+
+/** Nova refused the order before it touched a guest. */
+export function foundAnotherTask(details: string): boolean {
+  return /conflict updating instance|unexpected ?task ?state/i.test(details)
 }
 
 /** What a person must know of it; null: nothing came of it. */
@@ -121,8 +126,7 @@ function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instan
     if (says !== null || lastOrder === 'stop' || instance.vmState !== 'stopped') return null
     return `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
   }
-  if (says !== null && (saysNothingRan[act].test(says) || (act === 'starts' && instance.diskInUse === true)))
-    return null
+  if (says !== null && (saysNothingRan[act](says) || (act === 'starts' && instance.diskInUse === true))) return null
   return mayRunTwice(host, instance)
 }
 

@@ -13,7 +13,7 @@ import {
   type InstanceId,
   type Migration,
 } from './instance.ts'
-import { mayRunTwice, type LateOrder } from './late-power-order.ts'
+import { foundAnotherTask, mayRunTwice, type LateOrder } from './late-power-order.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
 
@@ -66,7 +66,7 @@ export interface StaleOrderFacts {
   /** An earlier look has seen it taken already. */
   wasTaken: boolean
   /** Of an order without a record: what the host that it waited for did with it; null: it was not taken. */
-  event: Pick<InstanceActionEvent, 'result'> | null
+  event: Pick<InstanceActionEvent, 'result' | 'details'> | null
   /** Its newest action. */
   newest: Pick<InstanceAction, 'action' | 'requestId' | 'userId' | 'startedAt'> | null
   /** Nova's request ids of everything that Lifeboat did to it in the order's incident. */
@@ -152,6 +152,9 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     if (event !== null && instance.host !== order.host) return close('struck', mayRunTwice(order.host, instance))
     return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
+  // One that failed over anything but the task had begun.
+  if (order.power === 'rebuild' && !foundAnotherTask(event?.details ?? ''))
+    return close('struck', mayRunTwice(order.host, instance))
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
   const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)

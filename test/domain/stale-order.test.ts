@@ -104,14 +104,20 @@ describe('an order that broke its instance', () => {
 
   it('is known by its event where it was a rebuild, which has no record', () => {
     const rebuild = { order: { ...facts().order, power: 'rebuild' as const }, records: [] }
+    const refused = { result: 'Error', details: "Conflict updating instance i-1. Actual: {'task_state': None}" }
     expect(what({ ...rebuild, beatingForMs: watchedForMs - 1 })).toBe('wait')
-    expect(what({ ...rebuild, event: { result: null } })).toBe('wait')
-    expect(what({ ...rebuild, event: { result: 'Error' } })).toBe('reset-state')
-    expect(what({ ...rebuild, event: { result: 'Error' }, instance: active, isReset: true })).toBe('repaired')
+    expect(what({ ...rebuild, event: { result: null, details: null } })).toBe('wait')
+    expect(what({ ...rebuild, event: refused })).toBe('reset-state')
+    expect(what({ ...rebuild, event: refused, instance: active, isReset: true })).toBe('repaired')
     // It found the task of another rebuild, or of an evacuation, and was carried out.
-    expect(what({ ...rebuild, event: { result: 'Success' }, instance: active })).toBe('struck')
-    expect(what({ ...rebuild, event: { result: null }, instance: active, beatingForMs: watchedForMs })).toBe('struck')
-    expect(what({ ...rebuild, event: { result: 'Success' }, instance: { ...active, host: 'gone' } })).toBe('harmless')
+    expect(what({ ...rebuild, event: { result: 'Error', details: 'no disk' } })).toBe('struck')
+    expect(what({ ...rebuild, event: { result: 'Success', details: null }, instance: active })).toBe('struck')
+    expect(
+      what({ ...rebuild, event: { result: null, details: null }, instance: active, beatingForMs: watchedForMs }),
+    ).toBe('struck')
+    expect(
+      what({ ...rebuild, event: { result: 'Success', details: null }, instance: { ...active, host: 'gone' } }),
+    ).toBe('harmless')
   })
 
   it('is known by its own task where it was a resize, and leaves its room in Placement to people', () => {
