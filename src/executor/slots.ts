@@ -3,6 +3,7 @@
  * (Nova re-checks the group late, on the destination, and parallel members fail each other: docs/nova.md §1.7).
  */
 import PQueue from 'p-queue'
+import { LifeboatError } from '../domain/errors.ts'
 import type { InstancePlan } from '../domain/plan.ts'
 
 /** More than the priorities that a plan can have (-1000 to 1000): a segment's outweighs every instance's. */
@@ -61,18 +62,19 @@ export type Work<T> = (leaveRoom: () => void) => Promise<T>
 
 /** @param take has a room for as long as `stay` lasts */
 async function inRoom<T>(work: Work<T>, take: (stay: () => Promise<void>) => Promise<void>): Promise<T> {
-  let ended: Promise<T> | undefined
+  const room: { ended?: Promise<T> } = {}
   await take(
     () =>
       new Promise((leave) => {
-        ended = work(leave)
-        ended.then(
+        room.ended = work(leave)
+        room.ended.then(
           () => leave(),
           () => leave(),
         )
       }),
   )
-  return ended!
+  if (room.ended === undefined) throw new LifeboatError('INVARIANT', 'a room was given back before the work began')
+  return room.ended
 }
 
 /** One after another for each key; without a key, at once. */
