@@ -64,6 +64,8 @@ describe('reports of guests', () => {
       owner.into(rescued!, { rescue: null }, 'rescued'),
       nova(stage.cloud, 'DELETE', `/servers/${deleted}`),
     ])
+    // A rescue starts the guest again, from another disk; of one that runs nobody would be told.
+    await stage.cloud.crashGuest(rescued!, 'unheard')
     await stage.watch()
     await stage.cloud.fault(host, { slowSeconds: 20 })
     expect((await owner.act(busy!, { rebuild: { imageRef: image } })).status).toBe(202)
