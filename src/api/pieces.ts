@@ -5,18 +5,28 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { sleep, type Clock } from '../domain/clock.ts'
+import { piece } from '../domain/columns.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { JournalPage, JournalQuery, Review } from '../domain/review.ts'
 
 /** Elements of a list that are written at once: a few ms, for instances with all their steps. */
 const pieceSize = 250
 
-/** The answer itself, or, where one of its lists is long, a stream of the same JSON. */
-export function inPieces<T extends object>(answer: T, reply: { type(name: string): unknown }, clock: Clock): T {
+/**
+ * The answer itself, or, where one of its lists is long, a stream of the same JSON.
+ *
+ * @param lists whether long ones are written as they are or by columns (domain/columns.ts)
+ */
+export function inPieces<T extends object>(
+  answer: T,
+  reply: { type(name: string): unknown },
+  clock: Clock,
+  lists?: 'columns',
+): T {
   if (!Object.values(answer).some(isLong)) return answer
   void (reply as FastifyReply).type('application/json; charset=utf-8')
   // Described as JSON; sent piece by piece.
-  return Readable.from(jsonPieces(answer, () => sleep(clock, 0))) as unknown as T
+  return Readable.from(jsonPieces(answer, () => sleep(clock, 0), lists)) as unknown as T
 }
 
 function isLong(value: unknown): value is unknown[] {
@@ -47,7 +57,12 @@ export async function journalInPieces(
 }
 
 /** The JSON of an object, its long lists in pieces. `pause` is awaited after each of those. */
-export async function* jsonPieces(answer: object, pause: () => Promise<void>): AsyncGenerator<string> {
+export async function* jsonPieces(
+  answer: object,
+  pause: () => Promise<void>,
+  lists?: 'columns',
+): AsyncGenerator<string> {
+  const [begin, end] = lists === 'columns' ? ['{"byColumns":[', ']}'] : ['[', ']']
   let before = '{'
   for (const [name, value] of Object.entries(answer) as [string, unknown][]) {
     if (value === undefined) continue
@@ -58,11 +73,12 @@ export async function* jsonPieces(answer: object, pause: () => Promise<void>): A
       continue
     }
     for (let at = 0; at < value.length; at += pieceSize) {
-      const piece = JSON.stringify(value.slice(at, at + pieceSize)).slice(1, -1)
-      yield (at === 0 ? `${key}[` : ',') + piece
+      const some = value.slice(at, at + pieceSize)
+      const text = lists === 'columns' ? JSON.stringify(piece(some)) : JSON.stringify(some).slice(1, -1)
+      yield (at === 0 ? key + begin : ',') + text
       await pause()
     }
-    yield ']'
+    yield end
   }
   yield before === '{' ? '{}' : '}'
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { journalInPieces, jsonPieces } from '../../src/api/pieces.ts'
 import { onSocket, restServer } from '../../src/api/rest-server.ts'
+import { withLists } from '../../src/domain/columns.ts'
 import type { IncidentDetail } from '../../src/domain/operations.ts'
 import type { IncidentReview, JournalPage, Review } from '../../src/domain/review.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
@@ -78,4 +79,19 @@ it('a long page of the journal is read in turns, and is the page that was asked 
   expect([seqs(page), page.next]).toEqual([Array.from({ length: 550 }, (_, nth) => 101 + nth), 650])
   const last = await clock.run(journalInPieces({ journal }, { after: 500, limit: 1_000 }, clock))
   expect([seqs(last).length, seqs(last).at(-1), last.next]).toEqual([500, 1_000, null])
+})
+
+it('an incident of many instances is read by columns as it is without', async () => {
+  const clock = new VirtualClock()
+  const lines = instances.map(({ id }, nth) => ({ id, code: 'RUNNING', endedAt: nth % 3 === 0 ? null : `${nth}` }))
+  const answer = { id: 'i-1', lines, notes: [] }
+  const { operations } = fakeOperations({})
+  const review = fakeReview([], { incident: () => answer as unknown as IncidentReview })
+  const server = restServer({ operations, review, clock }, onSocket)
+  const ask = (query: string) => clock.run(server.inject(`/v1/incidents/i-1/review${query}`))
+  const { body } = await ask('?lists=columns')
+  expect(JSON.parse(body).lines.byColumns).toHaveLength(3)
+  expect(withLists(JSON.parse(body))).toEqual(JSON.parse((await ask('')).body))
+  expect((await ask('?lists=rows')).json()).toMatchObject({ error: { code: 'USAGE' } })
+  await server.close()
 })

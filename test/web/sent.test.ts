@@ -23,7 +23,7 @@ const one = () => page.locator('.first-act > .act > button')
 const all = () => page.locator('.held-group button')
 
 /** A busy daemon: what the page asks for again does not come. */
-const busy = ['**/v1/brake', '**/review']
+const busy = ['**/v1/brake', '**/review?*']
 const keepWaiting = (_route: Route): void => undefined
 
 async function order(button: Locator): Promise<void> {

@@ -119,11 +119,11 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     '/v1/incidents/:id/review',
     read('incidents', 'One incident as its page shows it', named('incidentReview'), {
       params: requests.incidentPath,
-      querystring: requests.nothing,
+      querystring: requests.reviewQuery,
     }),
-    async ({ params }, reply) => {
+    async ({ params, query }, reply) => {
       await review.load(params.id)
-      return inPieces(review.incident(params.id), reply, clock)
+      return inPieces(review.incident(params.id), reply, clock, query.lists)
     },
   )
   server.get(

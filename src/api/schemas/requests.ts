@@ -47,6 +47,14 @@ export const incidentQuery = z.strictObject({
   instance: instanceId.optional().describe('Only those that this instance was in, by its UUID'),
   limit: count(10_000).optional().describe('The newest first; default 100'),
 })
+export const reviewQuery = z.strictObject({
+  lists: z
+    .enum(['columns'])
+    .optional()
+    .describe(
+      'columns: a list of more than 250 is given as {"byColumns": [piece, …]}; a piece has its `length` and the `values` of each of its `fields`, and, where they repeat, with `at` which of them each element has',
+    ),
+})
 export const searchQuery = z.strictObject({
   q: name.describe('A part of a name, or the beginning of an id'),
   limit: count(100).optional().describe('Of hosts, incidents and instances each; default 8'),

@@ -20,7 +20,7 @@ export const paths = {
   verdicts: (host: string): string => `/v1/verdicts?host=${part(host)}&limit=50`,
   returnHost: (host: string): string => `/v1/hosts/${part(host)}/return`,
   incidents: (filter: Record<string, string>): string => `/v1/incidents?${new URLSearchParams(filter).toString()}`,
-  incident: (id: string): string => `/v1/incidents/${part(id)}/review`,
+  incident: (id: string): string => `/v1/incidents/${part(id)}/review?lists=columns`,
   comparison: (first: string, second: string): string => `/v1/incidents/${part(first)}/diff/${part(second)}`,
   instance: (incident: string, id: string): string => `/v1/incidents/${part(incident)}/instances/${part(id)}`,
   incidentAct: (id: string, act: 'again' | 'override' | 'cancel' | 'start' | 'notes' | 'sign-off'): string =>

@@ -22,8 +22,8 @@ const longestPauseMs = 15_000
 /** Until what failed is asked for again. Shorter hammers a daemon that restarts; longer shows a failure that is over. */
 const retryMs = 5_000
 
-/** Null as path: nothing to load now. */
-export function useResource<T>(path: string | null): Resource<T> {
+/** Null as path: nothing to load now. `read`: what the answer means, where it is not the value itself; always the same function. */
+export function useResource<T>(path: string | null, read?: (answer: object) => T): Resource<T> {
   const [state, setState] = useState<{
     path: string | null
     value: T | null
@@ -65,11 +65,15 @@ export function useResource<T>(path: string | null): Resource<T> {
         schedule(0)
       } else if (failure?.passing === true) schedule(retryMs)
     }
-    get<T>(asked, { signal: abort.signal }).then(
+    const answer =
+      read === undefined
+        ? get<T>(asked, { signal: abort.signal })
+        : get<object>(asked, { signal: abort.signal }).then(read)
+    answer.then(
       (value) => end(value, null),
       (thrown: unknown) => end(undefined, thrown as ApiFailure),
     )
-  }, [])
+  }, [read])
 
   const schedule = useCallback(
     (withinMs: number) => {

@@ -1,5 +1,6 @@
 /** An incident that moves on: what was loaded, with the entries that were written since laid over it. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { withLists } from '../../../domain/columns.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { useEntries, useLink } from '../../api/live.ts'
@@ -22,7 +23,7 @@ const pollMs = { lost: 5_000, live: 60_000 }
 const aboutHost: ReadonlySet<string> = new Set(['incident.opened', 'incident.closed', 'verdict.changed'])
 
 export function useIncident(id: string): Resource<IncidentReview> {
-  const loaded = useResource<IncidentReview>(paths.incident(id))
+  const loaded = useResource<IncidentReview>(paths.incident(id), withLists)
   const { value, reload } = loaded
   const recent = useRef<Entry[]>([])
   const [, redraw] = useState(0)
