@@ -57,9 +57,12 @@ function column(all: unknown[]): Column {
 }
 
 /** The answer with its lists as they were. Elements share the values that repeat: nobody may change one in place. */
-export function withLists<T extends object>(answer: object): T {
-  const fields = Object.entries(answer).map(([name, value]) => [name, isByColumns(value) ? listOf(value) : value])
-  return Object.fromEntries(fields) as T
+export function withLists(answer: object): object {
+  const fields = Object.entries(answer).map(([name, value]: [string, unknown]): [string, unknown] => [
+    name,
+    isByColumns(value) ? listOf(value) : value,
+  ])
+  return Object.fromEntries(fields)
 }
 
 function isByColumns(value: unknown): value is ByColumns {

@@ -81,8 +81,11 @@ function useLogin() {
   const [simulated, setSimulated] = useState(false)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const [stays, setStays] = useState<ApiFailure | null>(null)
+  const first = useRef(true)
   const look = useCallback(() => {
-    get<Welcome>(paths.me).then(
+    const preloaded = first.current
+    first.current = false
+    get<Welcome>(paths.me, { preloaded }).then(
       ({ lastSeq, simulated: ofADemo, ...known }) => {
         setCaller(known)
         setSimulated(ofADemo === true)

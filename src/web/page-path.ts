@@ -1,4 +1,4 @@
-/** Which page an address is. Pure, and small: it is read before the script of the pages. */
+/** Which page an address is. Pure. */
 
 /** /incidents/:id against a path: the parameters, or null. */
 export function matchPath(pattern: string, path: string): Record<string, string> | null {

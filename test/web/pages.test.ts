@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
 import { beatMs, mixedInstances, Stage } from './stage.ts'
@@ -38,6 +38,16 @@ const pages: [name: string, path: () => string, ready: string, heading: RegExp][
 function lineOf(name: string): string {
   return stage.daemon.review.incident(incident).lines.find((line) => line.name === name)?.id ?? ''
 }
+
+it('a page asks once who looks at it, as it begins', async () => {
+  const asked: string[] = []
+  const note = (request: Request): void => void asked.push(new URL(request.url()).pathname)
+  page.on('request', note)
+  await page.goto(stage.url)
+  await page.waitForSelector('.live-mark.live')
+  page.off('request', note)
+  expect(asked.filter((path) => path === '/v1/me')).toHaveLength(1)
+})
 
 describe.each(pages)('the page %s', (_name, path, ready, heading) => {
   it('opens by its address, says what it is, and the browser complains of nothing', async () => {

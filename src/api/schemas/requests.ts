@@ -52,7 +52,7 @@ export const reviewQuery = z.strictObject({
     .enum(['columns'])
     .optional()
     .describe(
-      'columns: a list of more than 250 is given as {"byColumns": [piece, …]}; a piece has its `length` and the `values` of each of its `fields`, and, where they repeat, with `at` which of them each element has',
+      'columns: each list of more than 250 elements that is a field of the answer itself becomes {"byColumns": [part, …]}, with its parts in order. A part is a plain list of elements, or {"length": n, "fields": {name: {"values": […]}}}: element i has values[i], or, where there is an "at", values[at[i]], counted from 0. The schema below describes the answer without this.',
     ),
 })
 export const searchQuery = z.strictObject({

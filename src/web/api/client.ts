@@ -39,6 +39,10 @@ export interface Asking {
   signal?: AbortSignal
   /** How long the answer may take. */
   limitMs?: number
+  /** What the answer means, where it is not the value itself. */
+  read?: (answer: object) => object
+  /** The page has asked for it already, as it began (index.html). */
+  preloaded?: boolean
   /** It changes something, so that one whose answer is lost may have been carried out. Default: whatever is no GET. */
   orders?: boolean
 }
@@ -63,17 +67,19 @@ export function remove(path: string): Promise<unknown> {
 
 /** Throws ApiFailure and nothing else, but for the caller's own abort. */
 async function ask<T>(method: string, path: string, body: unknown, asking: Asking): Promise<T> {
-  const { signal, limitMs = 0, orders = method !== 'GET' } = asking
+  const { signal, limitMs = 0, orders = method !== 'GET', preloaded = false } = asking
   const limit = new AbortController()
   const cancel = after(limitMs, () => limit.abort())
   const given = (): void => limit.abort()
   signal?.addEventListener('abort', given)
   try {
-    const response = await fetch(path, { ...requestOf(method, body), signal: limit.signal })
+    const asked = requestOf(method, body)
+    // A browser gives what it has preloaded only to someone who does not forbid its caches; no answer of the daemon stays in one.
+    const response = await fetch(path, { ...asked, ...(preloaded && { cache: 'default' }), signal: limit.signal })
     setByDaemon(response.headers.get('date'))
     const text = await response.text()
     if (!response.ok) throw refused(orders, response, text)
-    return (text === '' ? undefined : JSON.parse(text)) as T
+    return valueIn(text, asking) as T
   } catch (thrown) {
     if (thrown instanceof ApiFailure || signal?.aborted === true) throw thrown
     throw thrown instanceof SyntaxError ? strangeAnswer(orders) : noAnswer(orders)
@@ -81,6 +87,14 @@ async function ask<T>(method: string, path: string, body: unknown, asking: Askin
     cancel()
     signal?.removeEventListener('abort', given)
   }
+}
+
+/** Throws SyntaxError for what is no answer of the daemon. */
+function valueIn(text: string, { read }: Asking): unknown {
+  const value: unknown = text === '' ? undefined : JSON.parse(text)
+  if (read === undefined) return value
+  if (typeof value !== 'object' || value === null) throw new SyntaxError('the answer is no object')
+  return read(value)
 }
 
 function refused(orders: boolean, { status, statusText }: Response, text: string): ApiFailure {

@@ -1,4 +1,4 @@
-/** Where the daemon serves what. The only place that knows its routes. */
+/** Where the daemon serves what. The only place that knows its routes, but for `me`, which index.html preloads. */
 import type { ReportFormat } from '../../domain/review.ts'
 
 const part = encodeURIComponent

@@ -1,4 +1,4 @@
-/** How the pages ask: the headers of every request. Read before the pages' script is, so nothing large may come in here. */
+/** How the pages ask: the headers of every request. */
 import { requestHeader } from '../../domain/review.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** What a page shows of the daemon: loaded, kept while it is loaded again, and loaded again when something happened. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { after, nowMs } from '../browser-clock.ts'
-import { get, type ApiFailure } from './client.ts'
+import { get, type ApiFailure, type Asking } from './client.ts'
 
 export interface Resource<T> {
   value: T | null
@@ -22,8 +22,8 @@ const longestPauseMs = 15_000
 /** Until what failed is asked for again. Shorter hammers a daemon that restarts; longer shows a failure that is over. */
 const retryMs = 5_000
 
-/** Null as path: nothing to load now. `read`: what the answer means, where it is not the value itself; always the same function. */
-export function useResource<T>(path: string | null, read?: (answer: object) => T): Resource<T> {
+/** Null as path: nothing to load now. `read`: always the same function. */
+export function useResource<T>(path: string | null, read?: Asking['read']): Resource<T> {
   const [state, setState] = useState<{
     path: string | null
     value: T | null
@@ -65,11 +65,7 @@ export function useResource<T>(path: string | null, read?: (answer: object) => T
         schedule(0)
       } else if (failure?.passing === true) schedule(retryMs)
     }
-    const answer =
-      read === undefined
-        ? get<T>(asked, { signal: abort.signal })
-        : get<object>(asked, { signal: abort.signal }).then(read)
-    answer.then(
+    get<T>(asked, { signal: abort.signal, ...(read !== undefined && { read }) }).then(
       (value) => end(value, null),
       (thrown: unknown) => end(undefined, thrown as ApiFailure),
     )

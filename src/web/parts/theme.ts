@@ -1,7 +1,4 @@
-/**
- * Light or dark: as the system says, until someone says otherwise; remembered in this browser. Nothing large may come in here:
- * it is applied before the pages' script is read (first.ts).
- */
+/** Light or dark: as the system says, until someone says otherwise; remembered in this browser. */
 const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 const kept = 'lifeboat-theme'

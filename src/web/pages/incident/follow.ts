@@ -38,9 +38,10 @@ export function useIncident(id: string): Resource<IncidentReview> {
       const { host } = laid.current.now ?? {}
       // What may be ordered changes with the host's life and with its other incidents.
       if (entries.some((entry) => entry.host === host && aboutHost.has(entry.kind))) reload(hostNewsMs)
-      if (ours.length === 0) return
-      recent.current.push(...ours)
       const { now } = laid.current
+      // What the load has told already, as entries do that were written while the page began, is no news.
+      if (ours.every(({ seq }) => seq <= (now?.lastSeq ?? 0))) return
+      recent.current.push(...ours)
       const folded = now === null ? null : foldEntries(now, ours)
       if (now !== null && folded !== null) {
         laid.current.now = folded.review
