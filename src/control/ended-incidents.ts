@@ -10,7 +10,7 @@ import type { EndedIncident, EndedInstance } from '../executor/return-survey.ts'
 /** Entries read before others get their turn: 20 ms at most. More would hold up heartbeats and steps. */
 const pieceSize = 250
 
-const kinds: EntryKind[] = ['plan.made', 'outcome.recorded', 'debt.recorded']
+const kinds: EntryKind[] = ['plan.made', 'outcome.recorded', 'debt.recorded', 'debt.settled']
 
 /** @param pause awaited between pieces */
 export async function readEndedIncident(
@@ -28,6 +28,8 @@ export async function readEndedIncident(
         instances.set(entry.instance, { plan: { name: entry.data.name }, outcome: null, leftovers: [] })
       else if (known !== undefined && entry.kind === 'outcome.recorded') known.outcome = entry.data
       else if (known !== undefined && entry.kind === 'debt.recorded') known.leftovers.push(entry.data)
+      else if (known !== undefined && entry.kind === 'debt.settled')
+        known.leftovers = known.leftovers.filter(({ waitsAt }) => waitsAt?.migration !== entry.data.migration)
     }
     const last = piece.at(-1)
     if (last === undefined || piece.length < pieceSize) return { instances }

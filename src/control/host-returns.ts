@@ -106,7 +106,7 @@ export class HostReturns {
     await Promise.allSettled([...this.#watches.values()].flatMap(({ look }) => look ?? []))
   }
 
-  #watchOf({ host, state }: ReturnRecord): Watch {
+  #watchOf({ host, state, said }: ReturnRecord): Watch {
     const known = this.#watches.get(host)
     if (known !== undefined) return known
     const watch: Watch = {
@@ -115,11 +115,18 @@ export class HostReturns {
       trait: null,
       incidents: null,
       wroteAt: -Infinity,
-      hasBeaten: beaten.has(state),
+      hasBeaten: beaten.has(state) || this.#isSilenceUntold(host, said),
       look: null,
     }
     this.#watches.set(host, watch)
     return watch
+  }
+
+  /** An earlier run saw that it fell silent again, and ended before it was silent for long enough to tell people. */
+  #isSilenceUntold(host: HostName, said: ReturnRecord['said']): boolean {
+    if (said?.code !== 'SILENT_AGAIN') return false
+    const alarms = this.#parts.journal.read({ host, kinds: ['alarm.raised'], since: said.at })
+    return !alarms.some((entry) => entry.kind === 'alarm.raised' && entry.data.code === 'SILENT_UNDER_OUR_FLAGS')
   }
 
   #followHealth(watch: Watch, verdict: Verdict | undefined, report: PollReport): void {
@@ -248,10 +255,12 @@ export class HostReturns {
 
   /** Nothing of ours is left on the service: what stays behind is said by name, and our flags count as gone. */
   async #end(record: ReturnRecord, watch: Watch, decision: ReturnDecision): Promise<void> {
-    const { journal, monitor } = this.#parts
+    const { journal, monitor, store } = this.#parts
     const { host, ourFlags, confirmed } = record
     if (ourFlags === null) return
     const leftovers = [...decision.leftovers, ...(await this.#leftovers(record, watch))]
+    // Reading took time. An incident that began meanwhile sets the flags again, and what is written here would let it forget them.
+    if (store.openOn(host) !== undefined || this.#record(host).ourFlags !== ourFlags) return
     const change: ServiceChange = {
       ...(confirmed['clear-forced-down'] !== undefined && { forcedDown: false }),
       ...(confirmed.enable !== undefined && { status: 'enabled' as const }),
@@ -289,6 +298,8 @@ export class HostReturns {
   async #leftovers(record: ReturnRecord, watch: Watch): Promise<Leftover[]> {
     const { cloud, observer, signal } = this.#parts
     try {
+      // Anew: orders that had waited may have been settled since the incidents were read.
+      watch.incidents = null
       return await readLeftovers(cloud, record.host, await this.#incidents(record, watch), { signal })
     } catch (thrown) {
       const error = ensureError(thrown)

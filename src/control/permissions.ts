@@ -1,7 +1,7 @@
 /**
  * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason of the daemon to
- * hold the recovery of a host is here, in the order in which a person would want to hear it; docs/architecture.md lists the executor's own,
- * and those of a process and of a crash.
+ * hold the recovery of a host is here, in the order in which a person would want to hear it, but for a run that broke (incident-runs.ts).
+ * docs/architecture.md lists the executor's own, and those of a process and of a crash.
  */
 import type { Clock } from '../domain/clock.ts'
 import type { Incident } from '../domain/incident.ts'

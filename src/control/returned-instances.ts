@@ -118,10 +118,16 @@ async function changes(look: ReturnedLook, listed: Instance[]): Promise<[Instanc
   const here = new Map(listed.map((one) => [one.id, one]))
   const changed: [InstanceId, Outcome][] = []
   for (const recovery of offAfterReturn(look.incident)) {
+    // Ours is on its way, begun before a restart: what becomes of it is read when it may go on.
+    if (isBegun(recovery)) continue
     const outcome = await outcomeNow(look, recovery, here.get(recovery.plan.instanceId))
     if (outcome !== null) changed.push([recovery.plan.instanceId, outcome])
   }
   return changed
+}
+
+function isBegun({ steps }: InstanceRecovery): boolean {
+  return [...steps.values()].some(({ status }) => status === 'intended' || status === 'issued')
 }
 
 async function outcomeNow(

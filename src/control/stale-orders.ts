@@ -1,5 +1,5 @@
 /**
- * Watches the hosts in whose queues orders of ours still wait: people are told while the host is away, and what an order breaks
+ * Watches the hosts in whose queues orders of ours and of owners still wait: people are told while the host is away, and what an order breaks
  * when the host's nova-compute starts is put right, where it is exactly what Lifeboat left there. Driven by the polls; one look at
  * a time for each host, and nobody waits for it.
  */
@@ -167,7 +167,8 @@ export class StaleOrders {
       newest,
       ours: new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? [])),
       outcome: now?.outcome ?? null,
-      isReset: done.some(({ kind, status }) => kind === 'reset-state' && status === 'confirmed'),
+      isReset: done.some(isConfirmedReset),
+      isResetForIt: ofOrder(order, done).some(isConfirmedReset),
       hostIsWell: this.#isWell(instance?.host ?? null),
       beatingForMs,
       blocked: this.#blocked(instance?.host ?? null, askedAt),
@@ -213,7 +214,7 @@ export class StaleOrders {
     const data = { code: staleOrderCode, migration, end, message }
     const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]
     if (end === 'not-ours') {
-      const what = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR. It is not put right: ${message}. See to it; os-resetState active is what undoes the order`
+      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} took an order that had waited for it. What that broke is not put right: ${message}. See to it; os-resetState active is what undoes the order`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     if (end === 'struck') {
@@ -285,6 +286,10 @@ export class StaleOrders {
   }
 }
 
+function isConfirmedReset({ kind, status }: StepRecord): boolean {
+  return kind === 'reset-state' && status === 'confirmed'
+}
+
 /** The writes of the repair of that order alone. */
 function ofOrder({ migration }: StaleOrder, steps: readonly StepRecord[]): StepRecord[] {
   return steps.filter(({ key }) => key.includes(`.${migration}.`))
@@ -301,10 +306,19 @@ const namedAtMost = 10
 function whatWaitsAt(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
   const given = orders.filter(({ power }) => power !== undefined)
   const purge = `purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host})`
-  const broken = `Orders that were given up or overtaken wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since`
+  const broken = `Orders that were given up or overtaken wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since${maySpawn(host, orders, nameOf)}`
   if (given.length === 0) return broken
   const named = given.slice(0, namedAtMost).map((order) => `${order.power} of ${nameOf(order)}`)
   const more = given.length > namedAtMost ? `, and ${given.length - namedAtMost} more` : ''
   const acts = `Orders that were given as ${host} died wait for its nova-compute (${named.join(', ')}${more}). When it starts, it carries them out although these instances live elsewhere: a guest may run twice, or its instance end in ERROR. Nothing in Nova takes them back: ${purge}`
   return given.length === orders.length ? acts : `${acts}. ${broken}`
+}
+
+/** Of two orders of one instance the first that fails leaves the task that the second one expects. */
+function maySpawn(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
+  const second = orders.filter(({ older = [] }) => older.length > 0).map(nameOf)
+  if (second.length === 0) return ''
+  const named = second.slice(0, namedAtMost).join(', ')
+  const more = second.length > namedAtMost ? `, and ${second.length - namedAtMost} more` : ''
+  return `. Earlier orders of some instances wait for another dead host (${named}${more}): if that starts before ${host} does, their guests may run twice`
 }

@@ -73,8 +73,10 @@ export interface StaleOrderFacts {
   ours: ReadonlySet<string>
   /** How its recovery ended; null while it runs. */
   outcome: Pick<Outcome, 'outcome' | 'after'> | null
-  /** Our reset of this repair was confirmed. */
+  /** A reset of ours was confirmed: for this order, or for another one that broke the instance. */
   isReset: boolean
+  /** It was for this order. */
+  isResetForIt: boolean
   /** Of the host that it is on: its nova-compute is seen well, and no incident of it is open. */
   hostIsWell: boolean
   /** How long the host that the order waited for has been seen beating. */
@@ -144,8 +146,15 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     return close('gone', 'the instance was deleted')
   const carried = [order.migration, ...(order.older ?? [])]
   const struck = struckBy(facts)
+  const isThere =
+    instance.host === order.host &&
+    records.some((record) => carried.includes(record.uuid) && wentTo(order.host, record))
+  // Nova carries it out even after the instance has landed elsewhere, where another stale order has left the task of an evacuation (§2.7).
+  const landed = outcome?.after?.host ?? order.host
+  if (isThere && landed !== order.host && actedSince(facts) === null)
+    return close('struck', mayRunTwice(landed, instance))
   if (!isTaken(facts)) {
-    if (instance.host === order.host && records.some((record) => carried.includes(record.uuid) && isDone(record)))
+    if (isThere)
       return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
     if (beatingForMs < watchedForMs && event?.result !== 'Success') return { do: 'wait', because: 'not taken yet' }
     // A rebuild that finds the task of another rebuild, or of an evacuation, is carried out.
@@ -158,11 +167,19 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
   const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)
+  // It is being carried out: the record of an order that failed elsewhere before says so only at its end.
+  if (instance.taskState?.startsWith('rebuild_') === true && actedSince(facts) === null)
+    return close('struck', mayRunTwice(order.host, instance))
   // nova-compute fails the record first, and puts the instance in ERROR a moment later.
-  if (!broken && !isReset && !facts.wasTaken) return { do: 'wait', because: 'it was taken just now' }
+  if (!broken && !facts.isResetForIt && !facts.wasTaken) return { do: 'wait', because: 'it was taken just now' }
+  const foreign = whyNotOurs(facts, instance)
+  if (!broken && !isReset && instance.vmState === 'error' && foreign === null)
+    return close(
+      'not-ours',
+      `it is in ERROR, and its task is ${instance.taskState ?? 'none'}, which such an order does not leave`,
+    )
   if (!broken && !isReset)
     return close('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
-  const foreign = whyNotOurs(facts, instance)
   if (foreign !== null) return close('not-ours', foreign)
   const wasStopped = outcome.after?.vmState === 'stopped'
   if (isReset && instance.vmState === (wasStopped ? 'stopped' : 'active') && instance.taskState === null)
@@ -193,8 +210,9 @@ function isTakenAt(host: HostName, { type, status, sourceHost, destHost }: Struc
   return type === 'evacuation' ? status === 'failed' && destHost === host : status === 'error' && sourceHost === host
 }
 
-function isDone({ type, status }: Struck): boolean {
-  return type === 'evacuation' && (status === 'done' || status === 'completed')
+/** Whether the evacuation was at work on that host, whatever became of it. */
+function wentTo(host: HostName, { type, destHost }: Struck): boolean {
+  return type === 'evacuation' && destHost === host
 }
 
 function tasksLeftBy({ resize, power }: StaleOrder, struck: Struck | undefined): ReadonlySet<string | null> {
@@ -203,15 +221,19 @@ function tasksLeftBy({ resize, power }: StaleOrder, struck: Struck | undefined):
 }
 
 /** Only what Lifeboat left there, and nobody touched since, may be put right. */
-function whyNotOurs({ order, newest, ours, outcome }: StaleOrderFacts, instance: Instance): string | null {
+function whyNotOurs(facts: StaleOrderFacts, instance: Instance): string | null {
+  const { outcome } = facts
   if (outcome?.outcome !== 'recovered') return `it had not come back by Lifeboat: ${outcome?.outcome ?? 'no outcome'}`
   if (instance.host !== outcome.after?.host)
     return `Lifeboat had brought it to ${outcome.after?.host ?? 'no host'}, and it is on ${instance.host ?? 'no host'} by now`
-  if (newest !== null && !ours.has(newest.requestId) && newest.requestId !== order.requestId) {
-    const who = newest.userId === null ? 'Nova itself' : 'someone'
-    return `${who} acted on it since (${newest.action}, ${newest.startedAt})`
-  }
-  return null
+  return actedSince(facts)
+}
+
+/** What others than Lifeboat did to the instance since the order, for people; null: nothing. */
+function actedSince({ order, newest, ours }: StaleOrderFacts): string | null {
+  if (newest === null || ours.has(newest.requestId) || newest.requestId === order.requestId) return null
+  const who = newest.userId === null ? 'Nova itself' : 'someone'
+  return `${who} acted on it since (${newest.action}, ${newest.startedAt})`
 }
 
 function repairedAs(stopped: boolean, { host, powerState: power }: Instance, order: StaleOrder): string {

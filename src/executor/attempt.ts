@@ -185,7 +185,7 @@ export class Attempt {
     } catch (thrown) {
       const error = ensureError(thrown)
       const before = this.#scene.recovery.steps.get(stepKey(this.#scene, this.#number - 1))?.error
-      if (!isRefusedUntouched(before) || !isRefusedUntouched(error)) throw error
+      if (!toldTheTruth(before) || !isRefusedUntouched(error)) throw error
       try {
         return await send()
       } catch (second) {
@@ -279,6 +279,14 @@ export class Attempt {
 /** A step's key: never used twice within an instance's recovery. */
 export function stepKey({ recovery, step }: StepScene, attempt: number): string {
   return `${recovery.round}.${recovery.recipe ?? 'none'}.${step.id}.${attempt}`
+}
+
+/**
+ * A 503 of the attempt before, of which Nova showed no trace. Lost answers end with the same code, and say nothing about whether this front end
+ * tells the truth: the write after one may be refused by a proxy that has passed it on.
+ */
+function toldTheTruth(before: ErrorRecord | null | undefined): boolean {
+  return isRefusedUntouched(before) && before?.details['status'] === 503
 }
 
 function isRefusedUntouched(error: Pick<ErrorRecord, 'code' | 'certainty'> | null | undefined): boolean {

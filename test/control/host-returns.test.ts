@@ -18,7 +18,11 @@ interface Played {
 }
 
 /** Plays a script over a host that died at 10 s, was recovered, and is powered on at 2 min. Healthy time: 1 min. */
-async function play(script: string, instances = '[{ name: web, host: cmp01 }]'): Promise<Played> {
+async function play(
+  script: string,
+  instances = '[{ name: web, host: cmp01 }]',
+  back = '- { at: 2m, start: [cmp01] }',
+): Promise<Played> {
   const text = `
 title: t
 config: { monitor: { poll_interval: 5s }, defaults: { return: { healthy: 1m } } }
@@ -26,7 +30,7 @@ instances: ${instances}
 script:
   - { at: 10s, crash: [cmp01] }
   - { when: { closed: cmp01 } }
-  - { at: 2m, start: [cmp01] }
+  ${back}
 ${script.trim().replace(/^ */gm, '  ')}
 `
   const entries: Entry[] = []
@@ -95,6 +99,23 @@ describe('nothing is taken back', () => {
     expect(way).toEqual(['clearing CLEARING', 'proving PROVING', 'settling FORCED_DOWN_BY_OTHERS'])
     expect(service).toEqual(taken)
   })
+})
+
+test('an incident that begins while the end of a return is read keeps the flags that it sets', async () => {
+  const { entries, way, service } = await play(
+    `
+      - { after: 1s, api_fault: { kind: slow, path: os-migrations, delay: 20s } }
+      - { after: 10s, recover: { host: cmp01, proof: its power is off } }
+      - { when: { entry: incident.closed } }
+      - { after: 2m, start: [cmp01] }
+      - { when: { entry: return.changed, data: { code: BACK } } }
+    `,
+    '[{ name: web, host: cmp02 }]',
+    '- { at: 80s, service: { host: cmp01, forced_down: false, status: enabled } }',
+  )
+  expect(of(entries, 'incident.opened')).toHaveLength(2)
+  expect(way.filter((one) => one.startsWith('back'))).toEqual(['back BACK'])
+  expect(service).toEqual({ forcedDown: false, status: 'enabled' })
 })
 
 describe('what Nova refuses', () => {

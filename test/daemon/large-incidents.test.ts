@@ -80,6 +80,14 @@ it('is read for that in pieces, with a turn for others between them, and by what
     ...entries,
     { seq: 601, kind: 'outcome.recorded', incident: 'i', instance: 'id-0', data: left },
     { seq: 602, kind: 'debt.recorded', incident: 'i', instance: 'id-1', data: debt },
+    {
+      seq: 603,
+      kind: 'debt.recorded',
+      incident: 'i',
+      instance: 'id-1',
+      data: { ...debt, waitsAt: { migration: 'm-1' } },
+    },
+    { seq: 604, kind: 'debt.settled', incident: 'i', instance: 'id-1', data: { migration: 'm-1' } },
   ] as unknown as Entry[]
   const turns: number[] = []
   const read: Journal['read'] = ({ after = 0, limit = Infinity } = {}) => {
@@ -88,7 +96,7 @@ it('is read for that in pieces, with a turn for others between them, and by what
     return found
   }
   const { instances } = await readEndedIncident({ read }, 'i', () => Promise.resolve(void turns.push(0)))
-  expect(turns).toEqual([250, 0, 250, 0, 102])
+  expect(turns).toEqual([250, 0, 250, 0, 104])
   expect(instances.size).toBe(600)
   expect(instances.get('id-0')).toEqual({ plan: { name: 'web-0' }, outcome: left, leftovers: [] })
   expect(instances.get('id-1')).toEqual({ plan: { name: 'web-1' }, outcome: null, leftovers: [debt] })

@@ -34,6 +34,18 @@ it.each(codes)('%s has its place in the architecture', (code) => {
   expect(past.includes(code) || architecture.includes(`\`${code}\``)).toBe(true)
 })
 
+/** Of the table of what stops a recovery: codes, and the files in which they are said to be decided. */
+const stops = architecture.split('\n').flatMap((line) => {
+  const [, , held = '', where = ''] = /^\| ([^|]+) \| ([^|]+) \| ([^|]+\.ts[^|]*) \|$/.exec(line)?.map(String) ?? []
+  const files = [...where.matchAll(/`([\w/-]+\.ts)`/g)].flatMap(([, file]) => file ?? [])
+  return [...held.matchAll(/`([A-Z_]+)`/g)].map(([, code = '']) => ({ code, files }))
+})
+
+it.each(stops.filter(({ code }) => codes.includes(code as HoldCode) && !past.includes(code)))(
+  '$code is decided where the architecture says so',
+  ({ code, files }) => expect(files.some((file) => textOf(`src/${file}`).includes(code))).toBe(true),
+)
+
 describe('the alert of a hold', () => {
   it.each(codes)(
     'for %s is one, unless nobody need be woken, and its section of the runbook says what to do',

@@ -32,6 +32,7 @@ function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
     ours: new Set(['req-ours']),
     outcome: { outcome: 'recovered', after },
     isReset: false,
+    isResetForIt: false,
     hostIsWell: true,
     beatingForMs: 10_000,
     blocked: null,
@@ -50,12 +51,31 @@ it('an order that was carried out after all, before any other, is harmless at on
   const [record] = facts().records
   const records = [{ ...record!, status: 'done' }]
   const there = { ...active, host: 'gone' }
-  expect(decideStaleOrder(facts({ records, instance: there, beatingForMs: 0 }))).toMatchObject({
+  const outcome = { outcome: 'recovered' as const, after: { ...after, host: 'gone' } }
+  expect(decideStaleOrder(facts({ records, instance: there, outcome, beatingForMs: 0 }))).toMatchObject({
     end: 'harmless',
     message: expect.stringContaining('carried out on gone') as string,
   })
   // Elsewhere by now: what it did there is not known yet.
   expect(what({ records, instance: active, beatingForMs: 0 })).toBe('wait')
+})
+
+it('an order that was carried out after its instance had landed elsewhere may run it twice', () => {
+  const [record] = facts().records
+  const records = [{ ...record!, status: 'done' }]
+  expect(decideStaleOrder(facts({ records, instance: { ...active, host: 'gone' } }))).toMatchObject({
+    end: 'struck',
+    message: expect.stringContaining('may run on new as well as on gone') as string,
+  })
+  // As Nova shows it before the record says that it is done.
+  expect(what({ instance: { ...active, host: 'gone' } })).toBe('struck')
+  // As it is carried out.
+  expect(what({ instance: { ...broken, taskState: 'rebuild_spawning' }, wasTaken: false })).toBe('struck')
+  // A person has brought it there since; it is told by its record, or by what was done.
+  const moved = [{ ...record!, status: 'done', destHost: 'new' }]
+  expect(what({ records: moved, instance: { ...active, host: 'gone' } })).toBe('wait')
+  const newest = { action: 'live-migration', requestId: 'req-x', userId: 'u', startedAt: '' }
+  expect(what({ records, newest, instance: { ...active, host: 'gone' } })).toBe('harmless')
 })
 
 describe('an order that broke its instance', () => {
@@ -94,7 +114,7 @@ describe('an order that broke its instance', () => {
     expect(what(struck)).toBe('reset-state')
     expect(what({ ...struck, isReset: true, instance: active, outcome: stopped })).toBe('stop')
     expect(what({ ...struck, records: [{ ...failed, sourceHost: 'other' }] })).toBe('wait')
-    expect(what({ ...struck, instance: { ...broken, taskState: 'rebuilding' } })).toBe('harmless')
+    expect(what({ ...struck, instance: { ...broken, taskState: 'rebuilding' } })).toBe('not-ours')
   })
 
   it.each([[{ count: 1, forMs: 10_000 }], [{ count: 4, forMs: 80_000 }], [{ count: 40, forMs: 3_600_000 }]])(
@@ -126,7 +146,7 @@ describe('an order that broke its instance', () => {
     const moving = { ...broken, taskState: 'resize_migrating' }
     expect(what({ order, records, instance: moving })).toBe('reset-state')
     // Something else broke it: that order leaves another task.
-    expect(what({ order, records, instance: { ...broken, taskState: null } })).toBe('harmless')
+    expect(what({ order, records, instance: { ...broken, taskState: null } })).toBe('not-ours')
     const done = decideStaleOrder(facts({ order, records, isReset: true, instance: active }))
     expect(done).toMatchObject({
       end: 'repaired',
@@ -160,9 +180,9 @@ describe('an order that broke nothing', () => {
     expect(what({ wasTaken: false })).toBe('reset-state')
   })
 
-  it('does not make an ERROR of another cause ours', () => {
+  it('does not make an ERROR of another cause ours, and tells people of it', () => {
     expect(what({ records: taken })).toBe('wait')
-    expect(what({ instance: { ...broken, taskState: null } })).toBe('harmless')
+    expect(what({ instance: { ...broken, taskState: null } })).toBe('not-ours')
   })
 })
 

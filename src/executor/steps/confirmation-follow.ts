@@ -79,6 +79,8 @@ export async function confirmed(
       return { vmState: instance.vmState, powerState: instance.powerState, migration: resize?.status ?? null }
     if (instance.vmState === 'error' || resize?.status === 'error') throw notDone(instance.fault)
     if (source !== null && permissions.isFenced(source)) throw await sourceDied(scene, record, source)
+    // As an evacuation's destination (evacuation-follow.ts): that incident may be held for days.
+    if (source !== null && permissions.hasIncident(source)) scene.leaveRoom?.()
     const now = clock.now()
     seen.still = stillAs(seen.still, JSON.stringify([resize?.status, instance.vmState, instance.taskState]), now)
     if (source !== null && resize?.status === 'confirming' && now - seen.still.since >= mustBeTakenWithinMs)

@@ -99,6 +99,18 @@ describe('a confirmation that its source never began', () => {
   })
 })
 
+it('a confirmation whose source has an incident leaves its room to others', async () => {
+  const stage = lost()
+  let left = 0
+  const scene = { ...stage.scene({ do: 'confirm-resize' }), leaveRoom: () => void left++ }
+  void confirmResize.follow(scene, record({ kind: 'confirm-resize', requestId: 'req-1' } as object) as never)
+  await stage.clock.advance(1_000)
+  expect(left).toBe(0)
+  stage.failing = ['source']
+  await stage.clock.advance(1_000)
+  expect(left).toBeGreaterThan(0)
+})
+
 describe('a confirmation that its source began', () => {
   it('is waited for, whatever the source took later', async () => {
     const stage = lost([begun()])

@@ -270,7 +270,8 @@ describe('a step whose answer was lost (law L3)', () => {
 })
 
 describe('a service that refuses every second call', () => {
-  const busy = (certainty: 'not-applied' | 'unknown' = 'not-applied') => failed('API_UNAVAILABLE', { certainty })
+  const busy = (certainty: 'not-applied' | 'unknown' = 'not-applied') =>
+    failed('API_UNAVAILABLE', { certainty, details: { status: 503 } })
 
   it('is asked twice at once after an attempt whose 503 had told the truth', async () => {
     const stage = new Stage()
@@ -283,6 +284,12 @@ describe('a service that refuses every second call', () => {
   it.each([
     ['on the first attempt', [busy()], 1],
     ['when the attempt before failed otherwise', [failed('INSTANCE_BUSY'), busy()], 2],
+    [
+      'when the answer of the attempt before was lost',
+      [failed('CONNECTION_LOST', { certainty: 'unknown' }), busy()],
+      2,
+    ],
+    ['when the attempt before never reached Nova', [failed('API_UNAVAILABLE'), busy()], 2],
     ['when the error is another one now', [busy(), failed('INSTANCE_BUSY')], 2],
     ['when nobody knows whether it was taken now', [busy(), busy('unknown')], 2],
   ] as [string, Answer[], number][])('but not %s', async (_what, sends, sent) => {
@@ -364,7 +371,7 @@ describe('the last moment before a write leaves', () => {
   it('leaves a write that was refused with a 503 to be looked for, when the second one of the same step is held back', async () => {
     const stage = new Stage()
     const actor = new Actor()
-    const busy = failed('API_UNAVAILABLE')
+    const busy = failed('API_UNAVAILABLE', { details: { status: 503 } })
     actor.sends = [busy, busy, failed('HELD_BACK'), 'well']
     expect(await ending(stage, actor, retry())).toEqual(landed)
     // One look for each 503, the one whose resending was held back included.
