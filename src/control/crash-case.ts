@@ -187,7 +187,7 @@ export class CrashCase {
     if (!runs) return this.close({ outcome: 'left', code, message, after }, status)
     if (!wasRestarted(this.recovery(incident)))
       return this.close({ outcome: 'recovered', code, message, after }, status)
-    const says = `restarted on ${this.host}, and its hypervisor says that it runs`
+    const says = `restarted on ${this.host}. ${message}`
     this.close({ outcome: 'recovered', code: 'RESTARTED', message: says, after }, status)
   }
 

@@ -122,7 +122,7 @@ export class HostReturns {
     return watch
   }
 
-  /** An earlier run saw that it fell silent again, and ended before it was silent for long enough to tell people. */
+  /** An earlier run saw the host fall silent again, and ended before people were told. */
   #isSilenceUntold(host: HostName, said: ReturnRecord['said']): boolean {
     if (said?.code !== 'SILENT_AGAIN') return false
     const alarms = this.#parts.journal.read({ host, kinds: ['alarm.raised'], since: said.at })
@@ -259,7 +259,7 @@ export class HostReturns {
     const { host, ourFlags, confirmed } = record
     if (ourFlags === null) return
     const leftovers = [...decision.leftovers, ...(await this.#leftovers(record, watch))]
-    // Reading took time. An incident that began meanwhile sets the flags again, and what is written here would let it forget them.
+    // Reading took time. An incident that began meanwhile sets the flags again, and this entry would make Lifeboat forget them.
     if (store.openOn(host) !== undefined || this.#record(host).ourFlags !== ourFlags) return
     const change: ServiceChange = {
       ...(confirmed['clear-forced-down'] !== undefined && { forcedDown: false }),
@@ -298,7 +298,7 @@ export class HostReturns {
   async #leftovers(record: ReturnRecord, watch: Watch): Promise<Leftover[]> {
     const { cloud, observer, signal } = this.#parts
     try {
-      // Anew: orders that had waited may have been settled since the incidents were read.
+      // Read again: orders may have been settled since.
       watch.incidents = null
       return await readLeftovers(cloud, record.host, await this.#incidents(record, watch), { signal })
     } catch (thrown) {

@@ -102,6 +102,8 @@ export class ProcessFailures {
   reported(host: HostName, by: string): void {
     // What it did before says nothing about it now.
     this.#healthy.delete(host)
+    // A person who enabled the service, or cancelled its incident, works on it until it is up again.
+    if (this.#left.has(host)) return
     // Its open incident goes on; a report kept beside it would open another one when a person ends that.
     if (this.#parts.store.openProcessOn(host) === undefined) this.#reported.set(host, by)
   }
@@ -162,7 +164,16 @@ export class ProcessFailures {
       if (evidence.updatedAt !== before.newestBeat) before.beats++
       before.newestBeat = evidence.updatedAt
     }
-    if (this.#isWell(host)) this.#reported.delete(host)
+    // What a person disables for their work is theirs, also once they enable it again.
+    if (this.#isWell(host) || this.#isTakenByPerson(host)) this.#reported.delete(host)
+  }
+
+  #isTakenByPerson(host: HostName): boolean {
+    const { monitor, store } = this.#parts
+    const row = monitor.service(host)
+    return (
+      row !== undefined && !isToBeDisabled(row) && !store.hasOurFlags(host) && store.returnOf(host).setAside === null
+    )
   }
 
   #decide(incident: Incident): void {

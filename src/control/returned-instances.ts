@@ -57,6 +57,7 @@ export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
   const suspects = listed.filter(
     (one) =>
       isUntouched(incident.instances.get(one.id)) &&
+      !isNew(one, look.backAt) &&
       mayHaveDiedWithHost(one, lastSign) &&
       look.cleared.get(one.id) !== one.updatedAt,
   )
@@ -94,7 +95,7 @@ function isOfTheRecovery(recovery: InstanceRecovery | undefined): boolean {
 }
 
 async function plansFor(look: ReturnedLook, suspects: Instance[]): Promise<InstancePlan[]> {
-  const { cloud, policy, lastSign, signal } = look
+  const { cloud, policy, signal } = look
   if (suspects.length === 0) return []
   const volumeIds = [...new Set(suspects.flatMap((one) => one.volumeIds))]
   const [actions, volumes] = await Promise.all([
@@ -106,7 +107,7 @@ async function plansFor(look: ReturnedLook, suspects: Instance[]): Promise<Insta
     const encrypted = instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false)
     const mayActForProject = encrypted && (await cloud.mayActFor(instance.projectId, { signal }))
     const asked = { instance, actions: actions[instance.id] ?? null, encrypted, mayActForProject }
-    const plan = planAfterReturn(asked, lastSign, policy)
+    const plan = planAfterReturn(asked, look, policy)
     if (plan === null) look.cleared.set(instance.id, instance.updatedAt)
     else plans.push(plan)
   }
@@ -118,7 +119,7 @@ async function changes(look: ReturnedLook, listed: Instance[]): Promise<[Instanc
   const here = new Map(listed.map((one) => [one.id, one]))
   const changed: [InstanceId, Outcome][] = []
   for (const recovery of offAfterReturn(look.incident)) {
-    // Ours is on its way, begun before a restart: what becomes of it is read when it may go on.
+    // Our start began before a restart; its outcome is read once it may go on.
     if (isBegun(recovery)) continue
     const outcome = await outcomeNow(look, recovery, here.get(recovery.plan.instanceId))
     if (outcome !== null) changed.push([recovery.plan.instanceId, outcome])

@@ -214,7 +214,7 @@ export class StaleOrders {
     const data = { code: staleOrderCode, migration, end, message }
     const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]
     if (end === 'not-ours') {
-      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} took an order that had waited for it. What that broke is not put right: ${message}. See to it; os-resetState active is what undoes the order`
+      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} took an order that had waited for it. Lifeboat does not repair the instance: ${message}. Repair it: openstack server set --state active ${instance}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     if (end === 'struck') {
@@ -232,7 +232,7 @@ export class StaleOrders {
   #tellOfFailures(order: StaleOrder, steps: readonly StepRecord[], known: InstanceRecovery | null): void {
     if (!tellsOfFailures(ofOrder(order, steps))) return
     const { incident, instance, source: host } = order
-    const message = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR, and its repair fails: ${steps.at(-1)?.error?.message ?? ''}. Lifeboat tries again, ever more rarely. See to it; os-resetState active is what undoes the order`
+    const message = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR, and its repair fails: ${steps.at(-1)?.error?.message ?? ''}. Lifeboat tries again, ever more rarely. Repair it: openstack server set --state active ${instance}`
     this.#parts.journal.append([
       { kind: 'alarm.raised', incident, instance, host, data: { code: 'STALE_ORDER_REPAIR_FAILS', message } },
     ])
@@ -306,19 +306,19 @@ const namedAtMost = 10
 function whatWaitsAt(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
   const given = orders.filter(({ power }) => power !== undefined)
   const purge = `purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host})`
-  const broken = `Orders that were given up or overtaken wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since${maySpawn(host, orders, nameOf)}`
+  const broken = `Orders that were given up or overtaken wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. Lifeboat repairs the instances that nobody has changed since${maySpawn(orders, nameOf)}`
   if (given.length === 0) return broken
   const named = given.slice(0, namedAtMost).map((order) => `${order.power} of ${nameOf(order)}`)
   const more = given.length > namedAtMost ? `, and ${given.length - namedAtMost} more` : ''
-  const acts = `Orders that were given as ${host} died wait for its nova-compute (${named.join(', ')}${more}). When it starts, it carries them out although these instances live elsewhere: a guest may run twice, or its instance end in ERROR. Nothing in Nova takes them back: ${purge}`
+  const acts = `Orders that were given as ${host} died wait for its nova-compute (${named.join(', ')}${more}). When that starts, it carries them out although these instances are elsewhere: guests may run twice, or instances go to ERROR. Nothing in Nova takes them back: ${purge}`
   return given.length === orders.length ? acts : `${acts}. ${broken}`
 }
 
 /** Of two orders of one instance the first that fails leaves the task that the second one expects. */
-function maySpawn(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
+function maySpawn(orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
   const second = orders.filter(({ older = [] }) => older.length > 0).map(nameOf)
   if (second.length === 0) return ''
   const named = second.slice(0, namedAtMost).join(', ')
   const more = second.length > namedAtMost ? `, and ${second.length - namedAtMost} more` : ''
-  return `. Earlier orders of some instances wait for another dead host (${named}${more}): if that starts before ${host} does, their guests may run twice`
+  return `. Of ${named}${more}, an earlier order waits for another dead host: if both hosts start before Lifeboat has repaired what the first broke, these guests may run twice`
 }

@@ -10,7 +10,7 @@ export interface Piece {
   fields: Record<string, Column>
 }
 
-/** The values of a field, one for each element; with `at` each value once, and for each element which of them is its own. */
+/** The values of a field, one for each element; with `at`, each value once, and each element's index into them. */
 export interface Column {
   values: unknown[]
   at?: number[]
@@ -44,7 +44,7 @@ function namesOf(element: Record<string, unknown>): string[] {
 
 function column(all: unknown[]): Column {
   const values: unknown[] = []
-  // Objects are alike when their JSON is; it is no key beside strings, of which one may read the same.
+  // Objects are alike if their JSON is. They have a map of their own, since a string may equal that JSON.
   const [objects, others] = [new Map<unknown, number>(), new Map<unknown, number>()]
   const at = all.map((value) => {
     const isObject = typeof value === 'object' && value !== null

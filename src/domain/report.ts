@@ -148,6 +148,8 @@ function ofProcess({ ageMs, waitsFor, process, isDisabled }: ReportFacts): Judge
     return say('ignored', 'Lifeboat disabled nothing: see the alarms, or the orders on this host')
   }
   if (process.mode === 'observe') return { status: 'ignored', message: 'Lifeboat only observes', incident: process.id }
+  if (!isDisabled && process.closed?.outcome === 'left-to-people')
+    return { status: 'ignored', message: process.closed.message, incident: process.id }
   if (isDisabled || process.closed !== null)
     return { status: 'finished', message: process.closed?.message ?? 'Its service is disabled', incident: process.id }
   if (process.held !== null) return { status: 'error', message: process.held.message, incident: process.id }

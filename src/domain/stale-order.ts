@@ -75,7 +75,7 @@ export interface StaleOrderFacts {
   outcome: Pick<Outcome, 'outcome' | 'after'> | null
   /** A reset of ours was confirmed: for this order, or for another one that broke the instance. */
   isReset: boolean
-  /** It was for this order. */
+  /** That reset was for this order. */
   isResetForIt: boolean
   /** Of the host that it is on: its nova-compute is seen well, and no incident of it is open. */
   hostIsWell: boolean
@@ -149,7 +149,7 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   const isThere =
     instance.host === order.host &&
     records.some((record) => carried.includes(record.uuid) && wentTo(order.host, record))
-  // Nova carries it out even after the instance has landed elsewhere, where another stale order has left the task of an evacuation (§2.7).
+  // Nova carries it out even after the instance has landed elsewhere, if another stale order has left the task of an evacuation (§2.7).
   const landed = outcome?.after?.host ?? order.host
   if (isThere && landed !== order.host && actedSince(facts) === null)
     return close('struck', mayRunTwice(landed, instance))
@@ -161,23 +161,20 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     if (event !== null && instance.host !== order.host) return close('struck', mayRunTwice(order.host, instance))
     return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
-  // One that failed over anything but the task had begun.
+  // A rebuild that failed on anything but the task had begun.
   if (order.power === 'rebuild' && !foundAnotherTask(event?.details ?? ''))
     return close('struck', mayRunTwice(order.host, instance))
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
   const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)
-  // It is being carried out: the record of an order that failed elsewhere before says so only at its end.
+  // It is being carried out. A record that already failed elsewhere shows that only at the end.
   if (instance.taskState?.startsWith('rebuild_') === true && actedSince(facts) === null)
     return close('struck', mayRunTwice(order.host, instance))
   // nova-compute fails the record first, and puts the instance in ERROR a moment later.
   if (!broken && !facts.isResetForIt && !facts.wasTaken) return { do: 'wait', because: 'it was taken just now' }
   const foreign = whyNotOurs(facts, instance)
   if (!broken && !isReset && instance.vmState === 'error' && foreign === null)
-    return close(
-      'not-ours',
-      `it is in ERROR, and its task is ${instance.taskState ?? 'none'}, which such an order does not leave`,
-    )
+    return close('not-ours', `it is in ERROR with the task ${instance.taskState ?? 'none'}, which no such order leaves`)
   if (!broken && !isReset)
     return close('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
   if (foreign !== null) return close('not-ours', foreign)

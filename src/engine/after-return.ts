@@ -2,11 +2,11 @@
  * The plan of an instance whose host came back by itself: whether it ran before and is off now, and whether Lifeboat may start it
  * where it is. Pure.
  */
-import { afterReturnRule, startRecipe } from '../domain/after-return.ts'
+import { afterReturnRule, shownWithinMs, startRecipe } from '../domain/after-return.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe } from '../domain/plan.ts'
-import { memoryStateBefore } from '../domain/power-history.ts'
+import { lastStartMs, memoryStateBefore, powerActions } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
 import { hostShutdownMs, stoppedBy } from './initial-state.ts'
 
@@ -30,16 +30,20 @@ export function mayBeOff({ vmState }: Instance): boolean {
   return vmState === 'active'
 }
 
-/**
- * Null for one that its owner had stopped, or that had switched itself off before.
- *
- * @param lastSign the host's last sign of life before it died, ms since the epoch
- */
+/** When the host died and was back, ms since the epoch. */
+export interface Absence {
+  /** Its last sign of life before it died. */
+  lastSign: number
+  backAt: number
+}
+
+/** Null for an instance that its owner had stopped, that had switched itself off before, or that did so when the host was back. */
 export function planAfterReturn(
   { instance, actions, encrypted, mayActForProject }: ReturnedInstance,
-  lastSign: number,
+  { lastSign, backAt }: Absence,
   policy: InstancePolicy,
 ): InstancePlan | null {
+  if (wentOffLater(actions ?? [], backAt)) return null
   const { wanted, because, flagged } = stoppedBy(actions, lastSign)
   if (wanted !== 'running') return null
   const base: InstancePlan = {
@@ -70,6 +74,14 @@ export function planAfterReturn(
     asProject: encrypted ? instance.projectId : null,
     notes: lost === null ? [] : [`It was ${lost}; what was in its memory is lost`],
   }
+}
+
+/** The host's death did not end it: it was started after that, or Nova's power sync found it running at first. */
+function wentOffLater(actions: InstanceAction[], backAt: number): boolean {
+  const [newest] = powerActions(actions)
+  return (
+    lastStartMs(actions) >= backAt || (newest !== undefined && cloudTimeMs(newest.startedAt) > backAt + shownWithinMs)
+  )
 }
 
 /** As the shipped workflow starts an instance on its new host. */

@@ -282,8 +282,8 @@ export function stepKey({ recovery, step }: StepScene, attempt: number): string 
 }
 
 /**
- * A 503 of the attempt before, of which Nova showed no trace. Lost answers end with the same code, and say nothing about whether this front end
- * tells the truth: the write after one may be refused by a proxy that has passed it on.
+ * A 503 of the attempt before, of which Nova showed no trace. A lost answer has the same code and proves nothing: a proxy may refuse the next write
+ * after passing it on.
  */
 function toldTheTruth(before: ErrorRecord | null | undefined): boolean {
   return isRefusedUntouched(before) && before?.details['status'] === 503

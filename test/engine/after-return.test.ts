@@ -26,7 +26,7 @@ function returned(changes: Partial<ReturnedInstance> = {}): ReturnedInstance {
 }
 
 const planOf = (changes: Partial<ReturnedInstance>, rules = policy): ReturnType<typeof planAfterReturn> =>
-  planAfterReturn(returned(changes), lastSign, rules)
+  planAfterReturn(returned(changes), { lastSign, backAt: lastSign + 4 * 60_000 }, rules)
 
 describe('an instance that is off after its host came back', () => {
   it('is started where it is when nobody but nova-compute stopped it', () => {
@@ -48,6 +48,13 @@ describe('an instance that is off after its host came back', () => {
 
   it('stays off when it had switched itself off long before', () => {
     expect(planOf({ actions: [action('stop', -60, byNova)] })).toBeNull()
+  })
+
+  it.each([
+    ['was started after its host was back', [action('start', 4.5), action('stop', 6, byNova)]],
+    ['ran for long after its host was back', [action('stop', 16, byNova)]],
+  ])('stays off when it %s, and switched itself off then', (_how, actions) => {
+    expect(planOf({ actions })).toBeNull()
   })
 
   it('stays off when its history cannot be read: nobody knows who stopped it', () => {

@@ -41,6 +41,8 @@ export interface ShipperParts {
 interface Staged {
   row: EntryRow
   shared: SharedRow
+  /** The last row of its append: what one append writes is there as a whole, or not at all. */
+  isLast: boolean
 }
 
 export class Shipper {
@@ -69,7 +71,8 @@ export class Shipper {
 
   /** Queues entries that follow `newest`. */
   add(rows: readonly EntryRow[]): void {
-    this.#staged.push(...rows.map((row) => ({ row, shared: sharedRow(row) })))
+    const last = rows.at(-1)
+    this.#staged.push(...rows.map((row) => ({ row, shared: sharedRow(row), isLast: row === last })))
     if (!this.#shipping) void this.#ship()
   }
 
@@ -119,13 +122,17 @@ export class Shipper {
     this.#shipping = false
   }
 
+  /** Cut between two appends; only an append that is too large by itself is cut in the middle. */
   #nextBatch(): Staged[] {
     let bytes = 0
-    const end = this.#staged.findIndex(({ shared }, index) => {
+    let whole = 0
+    for (const [index, { shared, isLast }] of this.#staged.entries()) {
       bytes += shared.body.length
-      return index > 0 && (index >= rowsAtOnce || bytes > bytesAtOnce)
-    })
-    return this.#staged.slice(0, end < 0 ? this.#staged.length : end)
+      if (index > 0 && (index >= rowsAtOnce || bytes > bytesAtOnce))
+        return this.#staged.slice(0, whole === 0 ? index : whole)
+      if (isLast) whole = index + 1
+    }
+    return [...this.#staged]
   }
 
   /**

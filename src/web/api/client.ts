@@ -74,7 +74,7 @@ async function ask<T>(method: string, path: string, body: unknown, asking: Askin
   signal?.addEventListener('abort', given)
   try {
     const asked = requestOf(method, body)
-    // A browser gives what it has preloaded only to someone who does not forbid its caches; no answer of the daemon stays in one.
+    // A browser hands out a preloaded answer only if the request allows its cache; it stores no answer of the daemon.
     const response = await fetch(path, { ...asked, ...(preloaded && { cache: 'default' }), signal: limit.signal })
     setByDaemon(response.headers.get('date'))
     const text = await response.text()

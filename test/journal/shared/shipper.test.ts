@@ -126,6 +126,15 @@ describe('entries on their way', () => {
     expect(sent.map(({ seqs }) => seqs.length)).toEqual([500, 500, 1])
   })
 
+  it('are cut between two appends: what one append writes is there as a whole, or not at all', async () => {
+    const one = shipper()
+    add(one, 499)
+    add(one, 2)
+    add(one, 499)
+    await clock.advance(100)
+    expect(sent.map(({ seqs }) => seqs.length)).toEqual([499, 2, 499])
+  })
+
   it('are at most a megabyte in one statement, but for one that is larger by itself', async () => {
     const one = shipper()
     add(one, 3, 'y'.repeat(450_000))

@@ -39,7 +39,7 @@ export function useIncident(id: string): Resource<IncidentReview> {
       // What may be ordered changes with the host's life and with its other incidents.
       if (entries.some((entry) => entry.host === host && aboutHost.has(entry.kind))) reload(hostNewsMs)
       const { now } = laid.current
-      // What the load has told already, as entries do that were written while the page began, is no news.
+      // Entries that the load already has, such as those written while the page began, are no news.
       if (ours.every(({ seq }) => seq <= (now?.lastSeq ?? 0))) return
       recent.current.push(...ours)
       const folded = now === null ? null : foldEntries(now, ours)
