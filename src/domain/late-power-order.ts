@@ -30,19 +30,20 @@ export function isLateOrder(action: string): action is LateOrder {
 }
 
 /** Tasks of which nova-compute has not taken the order, or has only just. They stay when the host dies. */
-const tasks: ReadonlySet<string | null> = new Set([
-  'powering-on',
-  'powering-off',
-  'rebooting',
-  'rebooting_hard',
-  'resuming',
-  'rescuing',
-  'unrescuing',
-  'rebuilding',
+const tasks: ReadonlyMap<string | null, LateOrder> = new Map([
+  ['powering-on', 'start'],
+  ['powering-off', 'stop'],
+  ['rebooting', 'reboot'],
+  ['rebooting_hard', 'reboot'],
+  ['resuming', 'resume'],
+  ['rescuing', 'rescue'],
+  ['unrescuing', 'unrescue'],
+  ['rebuilding', 'rebuild'],
 ])
 
-export function tellsOfLateOrder(task: string | null): boolean {
-  return tasks.has(task)
+/** The order that a task tells of, or null. */
+export function lateOrderIn(task: string | null): LateOrder | null {
+  return tasks.get(task) ?? null
 }
 
 /**

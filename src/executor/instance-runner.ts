@@ -16,7 +16,7 @@ import type { Gate } from './gate.ts'
 import { followForeign } from './foreign-evacuation.ts'
 import type { HostWatch } from './host-watch.ts'
 import { hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
-import { latePowerOrders } from './late-power-orders.ts'
+import { isOrderTaken, latePowerOrders, leftInTask } from './late-power-orders.ts'
 import { lateResizes } from './late-resizes.ts'
 import { retryRead } from './retry.ts'
 import { PlanReplaced } from './plan-check.ts'
@@ -27,6 +27,7 @@ import { settlePower } from './landed-power.ts'
 import { runStep } from './step-runner.ts'
 import { staleOrders, unconfirmedResize } from './unplanned-leftovers.ts'
 import { drivers } from './steps/drivers.ts'
+import { isRebuilding } from './steps/recheck.ts'
 
 /** Bounds a workflow that routes in circles; at the pause below that is some hours of trying. */
 const mostRounds = 60
@@ -48,7 +49,10 @@ export async function runInstance(
   const outcome = await recoverByPlan(run, watch, recovery, gate, slots, trouble)
   const base = { incident: run.id, host: run.host, instance: recovery.plan.instanceId }
   const leftovers = outcome.outcome === 'recovered' || wasChanged(recovery) ? recovery.plan.debts : []
-  const late = [...(await latePowerOrders(run, recovery, trouble)), ...(await lateResizes(run, recovery, trouble))]
+  const late = [
+    ...(await latePowerOrders(run, recovery, trouble, outcome)),
+    ...(await lateResizes(run, recovery, trouble)),
+  ]
   run.journal.append([
     ...leftovers.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
     ...staleOrders(run, recovery),
@@ -215,7 +219,9 @@ async function arrived(
 ): Promise<Outcome> {
   try {
     const scene = { plan: recovery.plan, signal: run.signal }
-    return verified(recovery, await trouble.reading(scene, () => readBack(run, watch, recovery)))
+    const instance = await trouble.reading(scene, () => readBack(run, watch, recovery))
+    const isFree = instance.taskState === null || (await isOrderTaken(run, recovery, trouble))
+    return verified(recovery, instance, isFree)
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
@@ -238,12 +244,21 @@ async function readBack(run: Run, watch: HostWatch, recovery: InstanceRecovery):
     : retryRead(run.clock, run.signal, () => watch.read(recovery.plan.instanceId))
 }
 
-/** Compares what Nova shows with what was asked for: an accepted call is no success. */
-function verified(recovery: InstanceRecovery, instance: Instance): Outcome {
+/**
+ * Compares what Nova shows with what was asked for: an accepted call is no success.
+ * @param isFree it has no task, or a host works on it
+ */
+function verified(recovery: InstanceRecovery, instance: Instance, isFree: boolean): Outcome {
   const { plan, recipe } = recovery
   const expected = expectedOf(recovery)
   const after = afterOf(instance)
-  const moved = instance.host !== null && instance.host !== plan.original.instance.host && instance.taskState === null
+  const moved = instance.host !== null && instance.host !== plan.original.instance.host && !isRebuilding(instance)
+  const place = `on ${instance.host}, ${instance.vmState}`
+  if (moved && !isFree) {
+    const why = leftInTask(plan.instanceId, instance.taskState, plan.original.instance.host ?? 'the dead host')
+    return { outcome: 'stuck', code: 'INSTANCE_BUSY', message: `${place}; ${why}`, after }
+  }
+  const busy = instance.taskState === null ? [] : [`someone acts on it (${instance.taskState})`]
   const power =
     expected === 'running'
       ? instance.vmState === 'active' && instance.powerState === powerState.running
@@ -254,7 +269,7 @@ function verified(recovery: InstanceRecovery, instance: Instance): Outcome {
     return {
       outcome: 'recovered',
       code: plan.reason,
-      message: [`on ${instance.host}, ${instance.vmState}`, ...powerOrderNote(recovery), ...plan.notes].join('; '),
+      message: [place, ...busy, ...powerOrderNote(recovery), ...plan.notes].join('; '),
       after,
     }
   const message = `${recipe} ended, but Nova shows it ${instance.vmState} (power ${instance.powerState}) on ${instance.host}; target: ${expected ?? 'any power state'} on another host`

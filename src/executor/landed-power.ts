@@ -13,6 +13,7 @@ import type { Instance } from '../domain/instance.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import type { RecipeStep } from '../domain/plan.ts'
 import { retryRead } from './retry.ts'
+import { isOrderTaken } from './late-power-orders.ts'
 import { expectedOf, wasStoppedSince } from './power-order.ts'
 import type { Slots } from './slots.ts'
 import type { StepScene } from './step-driver.ts'
@@ -69,7 +70,11 @@ async function stepFor(scene: LandedScene): Promise<RecipeStep | null> {
   if (expectedOf(recovery) === 'stopped') {
     // What its owner stopped on its new host may be started there by its owner, too.
     if (plan.expected !== 'running' || wasStoppedSince(recovery)) return null
-    return (await shown(scene)).vmState === 'active' ? stopLanded : null
+    const seen = await shown(scene)
+    if (seen.vmState !== 'active') return null
+    // While it keeps the task of an order that waits at the dead host Nova refuses a stop: its outcome tells people what frees it.
+    const isFree = seen.taskState === null || (await isOrderTaken(run, recovery, scene.trouble))
+    return isFree ? stopLanded : null
   }
   if (expectedOf(recovery) !== 'running' || hasStart(recovery)) return null
   const seen = await shown(scene)

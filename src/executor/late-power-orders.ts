@@ -1,9 +1,11 @@
 /** Which orders that act on an instance's guest still wait in the queue of the dead host that it has left: leftovers for the journal. */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { InstanceAction } from '../domain/instance.ts'
-import { isLateOrder, isLatePower, standingAt, tellsOfLateOrder, type LateOrder } from '../domain/late-power-order.ts'
+import { isLateOrder, isLatePower, lateOrderIn, standingAt, type LateOrder } from '../domain/late-power-order.ts'
+import type { Outcome } from '../domain/outcome.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
@@ -14,22 +16,31 @@ import { retryRead } from './retry.ts'
 /** Orders of one instance that are looked at, the newest first. More reads an owner's whole history where nothing was ever taken. */
 const ordersAtMost = 10
 
-type LateRun = Pick<Run, 'id' | 'host' | 'cloud' | 'clock' | 'signal' | 'journal' | 'observer'>
+/**
+ * How much later than the end of its evacuation an order may be stamped that still went to its old host: an API node stamps the one, a compute
+ * host the other, in whole seconds. Smaller loses such an order; larger blames the old host for one that its new host is about to take.
+ */
+const clockMarginMs = 5_000
+
+type Reader = Pick<Run, 'cloud' | 'clock' | 'signal' | 'host'>
+type LateRun = Reader & Pick<Run, 'id' | 'journal' | 'observer'>
 
 /**
  * Those of an instance that has landed, and are not on record yet. Reads its history only where a task may have told of such an order,
  * and reads on while Nova is silent. Throws SHUTDOWN; where the history may not be read nothing is known of them.
+ * @param ended how its recovery ended
  */
 export async function latePowerOrders(
   run: LateRun,
   recovery: InstanceRecovery,
   trouble: Pick<CloudTrouble, 'reading'>,
+  ended: Outcome,
 ): Promise<NewEntry[]> {
   const { plan, leftovers } = recovery
-  if (!hasLanded(recovery) || !wasOrdered(recovery)) return []
+  if (!hasLanded(recovery) || !(taskLeft(ended) !== null || wasOrdered(recovery))) return []
   const base = { incident: run.id, host: run.host, instance: plan.instanceId }
   try {
-    const read = (): ReturnType<typeof waitingAtDead> => waitingAtDead(run, plan.instanceId)
+    const read = (): ReturnType<typeof waitingAtDead> => waitingAtDead(run, recovery)
     const waiting = await trouble.reading({ plan, signal: run.signal }, read, { only: 'silence' })
     return waiting
       .filter(({ requestId }) => !leftovers.some(({ waitsAt }) => waitsAt?.migration === requestId))
@@ -47,18 +58,84 @@ export async function latePowerOrders(
   }
 }
 
+/** The order that its task tells of, where its recovery ended over a task that nobody works on. */
+function taskLeft({ code, after }: Outcome): LateOrder | null {
+  return code === 'INSTANCE_BUSY' ? lateOrderIn(after?.taskState ?? null) : null
+}
+
+/**
+ * Whether a host has taken the newest order of an instance that has landed. One that was given as it landed waits at the dead host, and its
+ * task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; false where the history may not be read.
+ * Throws SHUTDOWN.
+ */
+export async function isOrderTaken(
+  run: Reader,
+  { plan }: InstanceRecovery,
+  trouble: Pick<CloudTrouble, 'reading'>,
+): Promise<boolean> {
+  const read = async (): Promise<boolean> => {
+    const { cloud, clock, signal } = run
+    const actions = await retryRead(clock, signal, () => cloud.listActions(plan.instanceId, { signal }))
+    for (const { requestId } of actions.slice(0, ordersAtMost)) {
+      const { events } = await retryRead(clock, signal, () => cloud.getAction(plan.instanceId, requestId, { signal }))
+      // A lock, ours too, is carried out by the API itself and sets no task.
+      if (events.length === 0 || events.some(({ event }) => !event.startsWith('api_'))) return events.length > 0
+    }
+    return false
+  }
+  try {
+    return await trouble.reading({ plan, signal: run.signal }, read, { only: 'silence' })
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
+    return false
+  }
+}
+
+/** For people: why Nova refuses every order of such an instance, and what frees it. */
+export function leftInTask(instance: string, task: string | null, deadHost: string): string {
+  return `its task is ${task}, and no host is seen to work on it: an order that is given as an instance lands goes to ${deadHost}, and Nova refuses every other one until the state is reset. Purge the queue compute.${deadHost}, run openstack server set --state active ${instance}, and give the order again; a start by a hard reboot`
+}
+
 /** The queue keeps the order: what came before one that was taken was taken as well. */
-async function waitingAtDead(run: LateRun, instance: string): Promise<{ power: LateOrder; requestId: string }[]> {
+async function waitingAtDead(
+  run: Reader,
+  recovery: InstanceRecovery,
+): Promise<{ power: LateOrder; requestId: string }[]> {
   const { cloud, clock, signal, host } = run
+  const instance = recovery.plan.instanceId
   const actions = await retryRead(clock, signal, () => cloud.listActions(instance, { signal }))
+  const orders = actions.filter(isOrder)
+  if (orders.length === 0) return []
+  const until = ((await landedAt(run, recovery, actions)) ?? Infinity) + clockMarginMs
+  const before = orders.filter(({ startedAt }) => !(cloudTimeMs(startedAt) > until)).slice(0, ordersAtMost)
   const found: { power: LateOrder; requestId: string }[] = []
-  for (const { action, requestId } of actions.filter(isOrder).slice(0, ordersAtMost)) {
+  for (const { action, requestId } of before) {
     const { events } = await retryRead(clock, signal, () => cloud.getAction(instance, requestId, { signal }))
     const standing = standingAt(host, events)
     if (standing === 'taken') break
     if (standing === 'waits') found.push({ power: action, requestId })
   }
   return found
+}
+
+/** When the evacuation ended that brought it away, cloud time in ms; null where nobody can tell. What was ordered later went to its new host. */
+async function landedAt(
+  run: Reader,
+  { plan, steps }: InstanceRecovery,
+  actions: readonly InstanceAction[],
+): Promise<number | null> {
+  const landing = [...steps.values()].findLast(({ kind, status }) => kind === 'evacuate' && status === 'confirmed')
+  const ours = landing?.requestId ?? null
+  const evacuation = actions.find(
+    ({ action, requestId }) => action === 'evacuate' && (ours === null || requestId === ours),
+  )
+  if (evacuation === undefined) return null
+  const read = (): ReturnType<typeof run.cloud.getAction> =>
+    run.cloud.getAction(plan.instanceId, evacuation.requestId, { signal: run.signal })
+  const { events } = await retryRead(run.clock, run.signal, read)
+  const end = events.find(({ event }) => event === 'compute_rebuild_instance')?.finishedAt ?? null
+  return end === null ? null : cloudTimeMs(end)
 }
 
 function isOrder(action: InstanceAction): action is InstanceAction & { action: LateOrder } {
@@ -72,7 +149,12 @@ function wasOrdered(recovery: InstanceRecovery): boolean {
   const acted = [...steps.values()].some(
     ({ kind, result }) => kind === 'evacuate' && result !== null && 'acted' in result,
   )
-  return plan.original.earlier !== undefined || acted || seen.some(tellsOfLateOrder) || powerOrderOf(recovery) !== null
+  return (
+    plan.original.earlier !== undefined ||
+    acted ||
+    seen.some((task) => lateOrderIn(task) !== null) ||
+    powerOrderOf(recovery) !== null
+  )
 }
 
 function taskBefore({ kind, before }: StepRecord): string | null {

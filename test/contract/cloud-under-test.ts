@@ -34,7 +34,10 @@ export interface CloudUnderTest {
   crashGuest(id: string, how?: 'unheard'): Promise<void>
   /** The hypervisor pauses the guest by itself. */
   pauseGuest(id: string): Promise<void>
-  fault(host: string, fault: { fail?: boolean; stopFail?: boolean; slowSeconds?: number } | null): Promise<void>
+  fault(
+    host: string,
+    fault: { fail?: boolean; stopFail?: boolean; slowSeconds?: number; slowMoveSeconds?: number } | null,
+  ): Promise<void>
   truth(): Promise<{
     running: Record<string, string[]>
     doubles: { uuid: string }[]

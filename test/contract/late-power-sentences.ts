@@ -1,5 +1,6 @@
 /** What acts on a guest, or rebuilds it, and is ordered as its host dies: it waits for the nova-compute there, wherever the instance is by then. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nova } from './cloud-under-test.ts'
 import type { Scene } from './nova-contract.ts'
 
 const hard = { reboot: { type: 'HARD' } }
@@ -30,11 +31,13 @@ export function latePowerSentences(scene: Scene): void {
     }
     const id = {} as Record<Kind, string>
     const requests = {} as Record<Kind, string>
+    let landing = ''
 
     beforeAll(async () => {
       const { steps, cloud } = scene
       const [dying] = cloud.hosts
       for (const kind of kinds) id[kind] = await steps.boot(dying)
+      landing = await steps.boot(dying)
       await steps.into(id.started, { 'os-stop': null }, 'stopped')
       await steps.into(id.resumed, { suspend: null }, 'suspended')
       await steps.into(id.unrescued, { rescue: {} }, 'rescued')
@@ -82,6 +85,30 @@ export function latePowerSentences(scene: Scene): void {
         expect((await steps.evacuated(id[kind])).status).toBe('done')
         expect(await steps.state(id[kind])).toMatchObject({ task: null, host })
       }
+    })
+
+    it('is accepted for that host also in the moment in which an evacuation ends, and then leaves its task on the instance, which then refuses every other order', async () => {
+      const { steps, cloud } = scene
+      const [dying, kept] = cloud.hosts
+      await cloud.fault(kept, { slowMoveSeconds: 5 })
+      await steps.evacuate(landing, 90, { host: kept })
+      const spawned = { vm: 'active', task: null, host: dying }
+      await steps.until(async () => {
+        const { vm, task, host } = await steps.state(landing)
+        return JSON.stringify({ vm, task, host }) === JSON.stringify(spawned)
+      }, 'spawned')
+      const ordered = await steps.act(landing, { 'os-stop': null })
+      expect(ordered.status).toBe(202)
+      expect((await steps.evacuated(landing)).status).toBe('done')
+      await steps.until(async () => (await steps.state(landing)).host === kept, 'moved')
+      await cloud.fault(kept, null)
+      expect(await steps.state(landing)).toMatchObject({ vm: 'active', task: 'powering-off' })
+      const request = ordered.headers.get('x-openstack-request-id') ?? ''
+      const shown = await nova(cloud, 'GET', `/servers/${landing}/os-instance-actions/${request}`)
+      expect(shown.body.instanceAction).toMatchObject({ action: 'stop', events: [] })
+      expect((await steps.act(landing, { 'os-stop': null })).status).toBe(409)
+      expect((await steps.act(landing, { 'os-resetState': { state: 'active' } })).status).toBe(202)
+      await steps.into(landing, { 'os-stop': null }, 'stopped')
     })
 
     it('is carried out when that nova-compute starts: a start before its task is looked at, a reboot only over another reboot', async () => {

@@ -48,6 +48,7 @@ export async function simulatedCloud(
         spawnFails: fault?.fail ?? false,
         stopFails: fault?.stopFail ?? false,
         slowSpawnMs: (fault?.slowSeconds ?? 0) * 100,
+        slowMoveMs: (fault?.slowMoveSeconds ?? 0) * 100,
       })
     },
     truth: async () => simulator.truth(),

@@ -4,7 +4,7 @@ import {
   decideLatePower,
   standingAt,
   takenAt,
-  tellsOfLateOrder,
+  lateOrderIn,
   type LatePower,
   type LatePowerFacts,
 } from '../../src/domain/late-power-order.ts'
@@ -125,16 +125,16 @@ describe('that an order waits', () => {
 
   it('is worth asking where a task of Nova’s API was seen, and not one of nova-compute', () => {
     const filed = [
-      'powering-on',
-      'powering-off',
-      'rebooting_hard',
-      'rebooting',
-      'resuming',
-      'rescuing',
-      'unrescuing',
-      'rebuilding',
+      ['powering-on', 'start'],
+      ['powering-off', 'stop'],
+      ['rebooting_hard', 'reboot'],
+      ['rebooting', 'reboot'],
+      ['resuming', 'resume'],
+      ['rescuing', 'rescue'],
+      ['unrescuing', 'unrescue'],
+      ['rebuilding', 'rebuild'],
     ]
-    expect(filed.every(tellsOfLateOrder)).toBe(true)
-    expect([null, 'reboot_started_hard', 'rebuild_spawning'].some(tellsOfLateOrder)).toBe(false)
+    for (const [task = '', order] of filed) expect(lateOrderIn(task)).toBe(order)
+    for (const task of [null, 'reboot_started_hard', 'rebuild_spawning']) expect(lateOrderIn(task)).toBeNull()
   })
 })

@@ -78,8 +78,9 @@ export async function labCloud(
       await lab('pause-guest', id)
     },
     fault: async (host, fault) => {
-      const { fail = null, stopFail = null, slowSeconds = null } = fault ?? {}
-      await lab('fault', host, `fail=${fail}`, `stop_fail=${stopFail}`, `slow=${slowSeconds}`)
+      const { fail = null, stopFail = null, slowSeconds = null, slowMoveSeconds = null } = fault ?? {}
+      const slow = [`slow=${slowSeconds}`, `slow_move=${slowMoveSeconds}`]
+      await lab('fault', host, `fail=${fail}`, `stop_fail=${stopFail}`, ...slow)
     },
     truth: async () => JSON.parse(await lab('truth')),
     tidy: () => tidy(cloud),

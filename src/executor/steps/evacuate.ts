@@ -1,8 +1,8 @@
 /**
  * The evacuation of one instance: the write that must never be sent twice (law L5, docs/nova.md fact 1).
  *
- * Success is not "task_state is null" (fact 4) but: the attempt's own migration is done, the instance's host is its
- * destination, and no task is left (docs/nova.md §2.4).
+ * Success is not "task_state is null" (fact 4) but: the attempt's own migration is done, the instance is no longer on the dead host, and no task
+ * of a rebuild is left (docs/nova.md §2.4).
  */
 import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'

@@ -18,7 +18,7 @@ import {
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
 import { lookAtChosen, mustBeTakenWithinMs, type SeenWell, throwIfLost } from './lost-order.ts'
-import { listEvacuations } from './recheck.ts'
+import { isRebuilding, listEvacuations } from './recheck.ts'
 import { isSlow, isUntold, sayStill, stillAs, type Still } from './stands-still.ts'
 
 /**
@@ -39,6 +39,12 @@ export const mustMoveWithinMs = 60_000
  */
 const settlesWithinMs = 30_000
 
+/**
+ * How long someone's own task on an instance that has landed is waited for. Shorter writes an outcome while a short one is still running; longer keeps
+ * the instance's slot from others: of an order that was given in the moment of the landing the task stays for ever (docs/nova.md §2.8).
+ */
+const ownTaskWithinMs = 30_000
+
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
 
 /**
@@ -51,6 +57,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
   const seen: Seen = {
     acceptedAt: began,
     done: null,
+    movedAt: null,
     still: null,
     inErrorSince: null,
     unclaimedSince: null,
@@ -104,6 +111,8 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
 interface Seen {
   acceptedAt: number
   done: { at: number; migration: Migration } | null
+  /** Since when it is over, and the instance elsewhere with a task that is none of a rebuild. */
+  movedAt: number | null
   /** Since when the record and the task have not moved. */
   still: Still | null
   /** Since when a destination that claimed it has it in ERROR, its record unmoved. */
@@ -152,20 +161,13 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
   }
   if (migration.status === 'done' || migration.status === 'completed') {
     const instance = watch.instance(plan.instanceId)
-    const arrived =
-      instance !== undefined &&
-      instance.host === migration.destHost &&
-      instance.host !== run.host &&
-      instance.taskState === null
+    const arrived = instance !== undefined && hasArrived(scene, instance, seen)
     // Two evacuations that met can end with one `done` and the instance in ERROR, its guest on both hosts.
     if (arrived && instance.vmState === 'error') {
       throw new LifeboatError(
         'GUEST_ON_DESTINATION',
         `it arrived on ${instance.host} in ERROR: ${instance.fault ?? 'no reason given'}`,
-        {
-          certainty: 'unknown',
-          details: { migration: migration.uuid, destination: migration.destHost },
-        },
+        { certainty: 'unknown', details: { migration: migration.uuid, destination: migration.destHost } },
       )
     }
     if (arrived) return { found: { migration, instance } }
@@ -181,6 +183,18 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
   if (destination !== null && run.permissions.hasIncident(destination)) scene.leaveRoom?.()
   if (isUnsaved(scene, beforeOf(record), migration, seen)) return { found: { unsaved: migration } }
   return waiting(scene, migration, seen)
+}
+
+/**
+ * For an instance whose evacuation record has ended. It need not be on that record's destination any more: a person may have moved it on while
+ * nobody looked. A task of a rebuild may be of another evacuation, and is waited for to its end.
+ */
+function hasArrived({ run, watch, plan }: StepScene, instance: Instance, seen: Seen): boolean {
+  const knownAt = watch.knownAt(plan.instanceId)
+  if (instance.host === null || instance.host === run.host) return false
+  if (instance.taskState === null) return true
+  seen.movedAt = isRebuilding(instance) ? null : (seen.movedAt ?? knownAt)
+  return seen.movedAt !== null && knownAt - seen.movedAt > ownTaskWithinMs
 }
 
 /** The destination claimed it and gave it up, and could not save that: the record stays as it was for ever. */

@@ -5,6 +5,7 @@ import { lastOrder } from '../../domain/power-history.ts'
 import type { PowerState } from '../../domain/step-payloads.ts'
 import type { Run } from '../context.ts'
 import type { Look } from '../host-watch.ts'
+import { isOrderTaken, leftInTask } from '../late-power-orders.ts'
 import { retryRead, pause } from '../retry.ts'
 import { powerOrderOf } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
@@ -92,6 +93,11 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       requireLivingHost(run, seen)
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
       if (reached(seen)) return { nothingToDo: powerStateOf(seen) }
+      // Such a task would be taken for the sign that ours came through.
+      if (seen.taskState === wanted.task && !(await isOrderTaken(run, recovery, scene.trouble)))
+        throw new LifeboatError('INSTANCE_BUSY', leftInTask(plan.instanceId, seen.taskState, run.host), {
+          retry: 'backoff',
+        })
       // A start may have waited for hours since the landing, and its owner acts on a living host meanwhile.
       const { ordered } =
         step.do === 'start' && !hasJustLanded(scene) ? await orderedMeanwhile(scene, { follows: false }) : {}

@@ -1,9 +1,12 @@
 /** Which orders on its guest an instance leaves behind in the queue of its dead host. */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { InstanceAction } from '../../../src/domain/instance.ts'
-import { latePowerOrders } from '../../../src/executor/late-power-orders.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { isOrderTaken, latePowerOrders } from '../../../src/executor/late-power-orders.ts'
 import { asked, landed, Stage, was } from './stage.ts'
+
+const ended: Outcome = { outcome: 'recovered', code: 'RUNNING', message: '', after: null }
 
 /** Landed, and with that task right before its evacuation. */
 function landedFrom(taskState: string | null, actions: InstanceAction[]): Stage {
@@ -26,10 +29,10 @@ function order(action: string, requestId: string, ...hosts: string[]): InstanceA
 }
 
 const left = async (stage: Stage): Promise<unknown> => {
-  const ended = await stage.ending(latePowerOrders(stage.run, stage.recovery, stage.trouble))
-  return typeof ended === 'string'
-    ? ended
-    : ended.map(({ data }) => (data as { waitsAt?: { power?: string; requestId: string | null } }).waitsAt?.requestId)
+  const found = await stage.ending(latePowerOrders(stage.run, stage.recovery, stage.trouble, ended))
+  return typeof found === 'string'
+    ? found
+    : found.map(({ data }) => (data as { waitsAt?: { power?: string; requestId: string | null } }).waitsAt?.requestId)
 }
 
 it('those without an event, up to the last one that the dead host took', async () => {
@@ -44,6 +47,17 @@ it('those without an event, up to the last one that the dead host took', async (
   expect(await left(landedFrom('powering-on', history))).toEqual(['waits', 'waits-too'])
 })
 
+it('none of those that were ordered when it had landed already', async () => {
+  const evacuation = order('evacuate', 'req-1', 'alive')
+  const ended = { event: 'compute_rebuild_instance', finishedAt: '2030-01-01T12:01:00' }
+  const history = [
+    { ...order('stop', 'to-its-new-host'), startedAt: '2030-01-01T12:01:06' },
+    { ...order('reboot', 'as-it-landed'), startedAt: '2030-01-01T12:01:04' },
+    { ...evacuation, events: evacuation.events.map((event) => ({ ...event, ...ended })) },
+  ]
+  expect(await left(landedFrom('powering-on', history))).toEqual(['as-it-landed'])
+})
+
 it('none is looked for where no task told of one, or the instance has not landed', async () => {
   for (const stage of [landedFrom(null, [order('start', 'any')]), new Stage()]) {
     expect(await left(stage)).toEqual([])
@@ -53,7 +67,7 @@ it('none is looked for where no task told of one, or the instance has not landed
 
 it('one that is on record is not recorded again', async () => {
   const stage = landedFrom('rebooting_hard', [order('reboot', 'waits')])
-  stage.run.journal.append(await latePowerOrders(stage.run, stage.recovery, stage.trouble))
+  stage.run.journal.append(await latePowerOrders(stage.run, stage.recovery, stage.trouble, ended))
   expect(await left(stage)).toEqual([])
 })
 
@@ -85,4 +99,40 @@ it('it is read also where an order was taken in the moment of the evacuation, wh
   const [evacuated] = stage.recovery.steps.values()
   evacuated!.result = { ...landed, acted: true }
   expect(await left(stage)).toEqual(['waits'])
+})
+
+it('one of which only the task tells at the end is looked for where the recovery ended over that task', async () => {
+  const after = { host: 'alive', vmState: 'active', taskState: 'powering-off', powerState: 1, locked: false }
+  const found = async (code: string): Promise<unknown[]> => {
+    const stage = landedFrom(null, [order('stop', 'waits')])
+    return latePowerOrders(stage.run, stage.recovery, stage.trouble, { ...ended, code, after })
+  }
+  expect(await found('INSTANCE_BUSY')).toHaveLength(1)
+  expect(await found('DESTINATION_DIED')).toEqual([])
+})
+
+describe('the newest order', () => {
+  const isTaken = async (...actions: InstanceAction[]): Promise<unknown> => {
+    const stage = landedFrom(null, actions)
+    return stage.ending(isOrderTaken(stage.run, stage.recovery, stage.trouble))
+  }
+  const unlocked = {
+    ...order('unlock', 'ours', 'api'),
+    events: order('unlock', 'ours', 'api').events.map((at) => ({ ...at, event: 'api_unlock' })),
+  }
+
+  it('is taken once a host has an event of it, also where an older one waits', async () => {
+    expect(await isTaken(order('stop', 'again', 'alive'), order('stop', 'waits'))).toBe(true)
+  })
+
+  it('waits as long as there is none, whatever lock came after it', async () => {
+    expect(await isTaken(order('suspend', 'waits'), order('evacuate', 'req-1', 'alive'))).toBe(false)
+    expect(await isTaken(unlocked, order('stop', 'waits'))).toBe(false)
+  })
+
+  it('is not known to be taken where the history may not be read', async () => {
+    const stage = landedFrom(null, [])
+    stage.fails('listActions', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
+    expect(await stage.ending(isOrderTaken(stage.run, stage.recovery, stage.trouble))).toBe(false)
+  })
 })
