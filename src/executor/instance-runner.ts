@@ -16,7 +16,7 @@ import type { Gate } from './gate.ts'
 import { followForeign } from './foreign-evacuation.ts'
 import type { HostWatch } from './host-watch.ts'
 import { hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
-import { isOrderTaken, latePowerOrders, leftInTask } from './late-power-orders.ts'
+import { isWorkedOn, latePowerOrders, leftInTask } from './late-power-orders.ts'
 import { lateResizes } from './late-resizes.ts'
 import { retryRead } from './retry.ts'
 import { PlanReplaced } from './plan-check.ts'
@@ -93,6 +93,10 @@ async function recover(
     const { foreign } = ended.error.details
     if (typeof foreign === 'string') return followForeign(run, watch, plan.instanceId, [foreign], ended.error)
     const route = routeOf(ended.step, ended.error)
+    const task = watch.instance(plan.instanceId)?.taskState ?? null
+    // What it is left in decides, and says how to free it.
+    if (route === 'fail' && ended.error.code === 'INSTANCE_BUSY' && task !== null && hasLanded(recovery))
+      return arrived(run, watch, recovery, trouble)
     if (route === 'fail' || route === 'stuck' || route === 'left' || recovery.round >= (running.rounds ?? mostRounds)) {
       return failure(run, watch, recovery, endOf(recovery, route, ended.error), ended.error)
     }
@@ -220,8 +224,8 @@ async function arrived(
   try {
     const scene = { plan: recovery.plan, signal: run.signal }
     const instance = await trouble.reading(scene, () => readBack(run, watch, recovery))
-    const isFree = instance.taskState === null || (await isOrderTaken(run, recovery, trouble))
-    return verified(recovery, instance, isFree)
+    const worked = instance.taskState === null || (await isWorkedOn(run, recovery, trouble))
+    return verified(recovery, instance, worked)
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
@@ -246,16 +250,19 @@ async function readBack(run: Run, watch: HostWatch, recovery: InstanceRecovery):
 
 /**
  * Compares what Nova shows with what was asked for: an accepted call is no success.
- * @param isFree it has no task, or a host works on it
+ * @param worked it has no task, or its host works on it; null: nobody can tell
  */
-function verified(recovery: InstanceRecovery, instance: Instance, isFree: boolean): Outcome {
+function verified(recovery: InstanceRecovery, instance: Instance, worked: boolean | null): Outcome {
   const { plan, recipe } = recovery
   const expected = expectedOf(recovery)
   const after = afterOf(instance)
   const moved = instance.host !== null && instance.host !== plan.original.instance.host && !isRebuilding(instance)
   const place = `on ${instance.host}, ${instance.vmState}`
-  if (moved && !isFree) {
-    const why = leftInTask(plan.instanceId, instance.taskState, plan.original.instance.host ?? 'the dead host')
+  if (moved && worked !== true) {
+    const why =
+      worked === null
+        ? `its task is ${instance.taskState}, and its history, which tells whether a host works on it, cannot be read`
+        : leftInTask(plan.instanceId, instance.taskState, plan.original.instance.host ?? 'the dead host')
     return { outcome: 'stuck', code: 'INSTANCE_BUSY', message: `${place}; ${why}`, after }
   }
   const busy = instance.taskState === null ? [] : [`someone acts on it (${instance.taskState})`]

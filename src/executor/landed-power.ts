@@ -13,7 +13,7 @@ import type { Instance } from '../domain/instance.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import type { RecipeStep } from '../domain/plan.ts'
 import { retryRead } from './retry.ts'
-import { isOrderTaken } from './late-power-orders.ts'
+import { isWorkedOn } from './late-power-orders.ts'
 import { expectedOf, wasStoppedSince } from './power-order.ts'
 import type { Slots } from './slots.ts'
 import type { StepScene } from './step-driver.ts'
@@ -73,8 +73,8 @@ async function stepFor(scene: LandedScene): Promise<RecipeStep | null> {
     const seen = await shown(scene)
     if (seen.vmState !== 'active') return null
     // While it keeps the task of an order that waits at the dead host Nova refuses a stop: its outcome tells people what frees it.
-    const isFree = seen.taskState === null || (await isOrderTaken(run, recovery, scene.trouble))
-    return isFree ? stopLanded : null
+    const worked = seen.taskState === null || (await isWorkedOn(run, recovery, scene.trouble))
+    return worked === false ? null : stopLanded
   }
   if (expectedOf(recovery) !== 'running' || hasStart(recovery)) return null
   const seen = await shown(scene)

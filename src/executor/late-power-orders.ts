@@ -64,37 +64,45 @@ function taskLeft({ code, after }: Outcome): LateOrder | null {
 }
 
 /**
- * Whether a host has taken the newest order of an instance that has landed. One that was given as it landed waits at the dead host, and its
- * task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; false where the history may not be read.
+ * Whether the newest order of an instance that has landed went to its new host. One that was given as it landed went to the dead host, and its
+ * task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; null where the history may not be read.
  * Throws SHUTDOWN.
  */
-export async function isOrderTaken(
+export async function isWorkedOn(
   run: Reader,
-  { plan }: InstanceRecovery,
+  recovery: InstanceRecovery,
   trouble: Pick<CloudTrouble, 'reading'>,
-): Promise<boolean> {
-  const read = async (): Promise<boolean> => {
-    const { cloud, clock, signal } = run
-    const actions = await retryRead(clock, signal, () => cloud.listActions(plan.instanceId, { signal }))
-    for (const { requestId } of actions.slice(0, ordersAtMost)) {
-      const { events } = await retryRead(clock, signal, () => cloud.getAction(plan.instanceId, requestId, { signal }))
-      // A lock, ours too, is carried out by the API itself and sets no task.
-      if (events.length === 0 || events.some(({ event }) => !event.startsWith('api_'))) return events.length > 0
-    }
-    return false
-  }
+): Promise<boolean | null> {
   try {
-    return await trouble.reading({ plan, signal: run.signal }, read, { only: 'silence' })
+    const scene = { plan: recovery.plan, signal: run.signal }
+    return await trouble.reading(scene, () => hasItsNewest(run, recovery), { only: 'silence' })
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
-    return false
+    return null
   }
+}
+
+async function hasItsNewest(run: Reader, recovery: InstanceRecovery): Promise<boolean> {
+  const { cloud, clock, signal, host } = run
+  const { instanceId } = recovery.plan
+  const actions = await retryRead(clock, signal, () => cloud.listActions(instanceId, { signal }))
+  for (const { requestId, startedAt } of actions.slice(0, ordersAtMost)) {
+    const { events } = await retryRead(clock, signal, () => cloud.getAction(instanceId, requestId, { signal }))
+    // A lock, ours too, is carried out by the API itself and sets no task.
+    const taken = events.filter(({ event }) => !event.startsWith('api_'))
+    if (taken.length > 0) return taken.some((event) => event.host !== host)
+    if (events.length === 0) {
+      const landed = await landedAt(run, recovery, actions)
+      return landed !== null && cloudTimeMs(startedAt) > landed + clockMarginMs
+    }
+  }
+  return false
 }
 
 /** For people: why Nova refuses every order of such an instance, and what frees it. */
 export function leftInTask(instance: string, task: string | null, deadHost: string): string {
-  return `its task is ${task}, and no host is seen to work on it: an order that is given as an instance lands goes to ${deadHost}, and Nova refuses every other one until the state is reset. Purge the queue compute.${deadHost}, run openstack server set --state active ${instance}, and give the order again; a start by a hard reboot`
+  return `its task is ${task}, and no host is seen to work on it: an order that is given as an instance lands goes to ${deadHost}, and Nova refuses every other one until the state is reset. Before ${deadHost} starts, purge the queue compute.${deadHost}; then run openstack server set --state active ${instance}, and give the order again; a start by a hard reboot`
 }
 
 /** The queue keeps the order: what came before one that was taken was taken as well. */
@@ -126,15 +134,14 @@ async function landedAt(
   actions: readonly InstanceAction[],
 ): Promise<number | null> {
   const landing = [...steps.values()].findLast(({ kind, status }) => kind === 'evacuate' && status === 'confirmed')
-  const ours = landing?.requestId ?? null
-  const evacuation = actions.find(
-    ({ action, requestId }) => action === 'evacuate' && (ours === null || requestId === ours),
-  )
-  if (evacuation === undefined) return null
+  // Without one it was taken up from an earlier attempt: nobody can tell which order brought it.
+  const requestId = landing?.requestId ?? null
+  if (requestId === null || actions.every((action) => action.requestId !== requestId)) return null
   const read = (): ReturnType<typeof run.cloud.getAction> =>
-    run.cloud.getAction(plan.instanceId, evacuation.requestId, { signal: run.signal })
+    run.cloud.getAction(plan.instanceId, requestId, { signal: run.signal })
   const { events } = await retryRead(run.clock, run.signal, read)
-  const end = events.find(({ event }) => event === 'compute_rebuild_instance')?.finishedAt ?? null
+  const end =
+    events.find(({ event, result }) => event === 'compute_rebuild_instance' && result !== 'Error')?.finishedAt ?? null
   return end === null ? null : cloudTimeMs(end)
 }
 

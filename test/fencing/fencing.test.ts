@@ -154,13 +154,13 @@ describe('redfish', () => {
 })
 
 describe('a fence agent', () => {
-  const agentOf = (agent: string, options: Record<string, string> = {}, runLimitMs = 2_000) =>
+  const agentOf = (agent: string, options: Record<string, string> = {}, runLimitMs = 2_000, limitMs = 20_000) =>
     agentMethod({
       name: 'agent',
       clock,
       agent,
       runLimitMs,
-      verify: { pauseMs: 10, limitMs: 400 },
+      verify: { pauseMs: 10, limitMs },
       options: () => ({ ip: '10.0.0.1', password, ...options }),
     })
 
@@ -174,7 +174,7 @@ describe('a fence agent', () => {
   })
 
   it('that says done while the host is on is no proof', async () => {
-    expect((await failure(fenceBy(agentOf(fakeAgent('exit 0').path)))).code).toBe('FENCE_UNVERIFIED')
+    expect((await failure(fenceBy(agentOf(fakeAgent('exit 0').path, {}, 2_000, 400)))).code).toBe('FENCE_UNVERIFIED')
   })
 
   it('that fails is a failure, and its output shows no password', async () => {

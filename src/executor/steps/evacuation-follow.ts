@@ -7,6 +7,7 @@ import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation } from '../../domain/step-payloads.ts'
 import type { Look } from '../host-watch.ts'
+import { isWorkedOn } from '../late-power-orders.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import {
@@ -40,8 +41,9 @@ export const mustMoveWithinMs = 60_000
 const settlesWithinMs = 30_000
 
 /**
- * How long someone's own task on an instance that has landed is waited for. Shorter writes an outcome while a short one is still running; longer keeps
- * the instance's slot from others: of an order that was given in the moment of the landing the task stays for ever (docs/nova.md §2.8).
+ * How long someone's own task on an instance that has landed is waited for before Lifeboat asks whether a host works on it. Shorter reads a
+ * history for each short one; longer keeps the instance's slot from others: the task of an order that was given in the moment of the landing
+ * stays until someone resets the state (docs/nova.md §2.8).
  */
 const ownTaskWithinMs = 30_000
 
@@ -52,7 +54,7 @@ type Ended = { migration: Migration; instance: Instance } | { migration: Migrati
  * @param onTaken told whenever a host is seen to have taken the order, and to be at work on it
  */
 export async function followed(scene: StepScene, record: StepRecord<'evacuate'>, onTaken: () => void): Promise<Ended> {
-  const { run, watch, plan, signal } = scene
+  const { run, watch, plan, recovery, trouble, signal } = scene
   const began = run.clock.now()
   const seen: Seen = {
     acceptedAt: began,
@@ -70,7 +72,13 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
       if (moved !== undefined && moved.status !== 'accepted' && !isOver(moved)) onTaken()
       return look(scene, record, seen)
     })
-    if (typeof seenNow === 'object' && 'migration' in seenNow) return seenNow
+    if (typeof seenNow === 'object' && 'migration' in seenNow) {
+      const isBusy = 'instance' in seenNow && seenNow.instance.taskState !== null
+      if (!isBusy || (await isWorkedOn(run, recovery, trouble)) !== true) return seenNow
+      // Its new host works on it: what comes next would be refused until that ends.
+      seen.movedAt = null
+      continue
+    }
     if (seenNow === 'unmoved') {
       // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.
       const fresh = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))

@@ -5,7 +5,7 @@ import { lastOrder } from '../../domain/power-history.ts'
 import type { PowerState } from '../../domain/step-payloads.ts'
 import type { Run } from '../context.ts'
 import type { Look } from '../host-watch.ts'
-import { isOrderTaken, leftInTask } from '../late-power-orders.ts'
+import { isWorkedOn, leftInTask } from '../late-power-orders.ts'
 import { retryRead, pause } from '../retry.ts'
 import { powerOrderOf } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
@@ -94,7 +94,7 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
       if (reached(seen)) return { nothingToDo: powerStateOf(seen) }
       // Such a task would be taken for the sign that ours came through.
-      if (seen.taskState === wanted.task && !(await isOrderTaken(run, recovery, scene.trouble)))
+      if (seen.taskState === wanted.task && (await isWorkedOn(run, recovery, scene.trouble)) === false)
         throw new LifeboatError('INSTANCE_BUSY', leftInTask(plan.instanceId, seen.taskState, run.host), {
           retry: 'backoff',
         })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { runInstance } from '../../../src/executor/instance-runner.ts'
-import { asked, landed, Stage, was } from './stage.ts'
+import { action, asked, landed, Stage, was } from './stage.ts'
 
 /** Killed after its last step was confirmed and before its line was written. */
 function withoutItsLine(): Stage {
@@ -29,6 +29,27 @@ it('it is read once more after a restart, and recovered when it is as it should 
   stage.shows({ host: 'alive', vmState: 'active', powerState: 1, taskState: null })
   expect(await ran(stage)).toMatchObject({ outcome: 'recovered', code: 'RUNNING' })
   expect(stage.count('evacuate')).toBe(0)
+})
+
+it.each([
+  ['recovered, where its new host works on it', 'alive', { outcome: 'recovered' }],
+  ['stuck, where the dead host took the order that left it', 'dead', { outcome: 'stuck', code: 'INSTANCE_BUSY' }],
+  ['stuck, where its history is not shown', null, { outcome: 'stuck', code: 'INSTANCE_BUSY' }],
+])('with a task that is left it is %s', async (_what, host, outcome) => {
+  const stage = withoutItsLine()
+  stage.shows({ host: 'alive', vmState: 'active', powerState: 1, taskState: 'powering-off' })
+  const event = {
+    event: 'compute_stop_instance',
+    host: host ?? '',
+    result: null,
+    details: null,
+    startedAt: '',
+    finishedAt: null,
+  }
+  stage.actions = [action('req-owner', { action: 'stop', events: [event] })]
+  if (host === null)
+    stage.fails('listActions', ...Array.from({ length: 4 }, () => new LifeboatError('AUTH_FORBIDDEN', 'policy')))
+  expect(await ran(stage)).toMatchObject(outcome)
 })
 
 it('it was deleted before its line was written: left, and nothing waits for it', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { InstanceAction } from '../../../src/domain/instance.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { isOrderTaken, latePowerOrders } from '../../../src/executor/late-power-orders.ts'
+import { isWorkedOn, latePowerOrders } from '../../../src/executor/late-power-orders.ts'
 import { asked, landed, Stage, was } from './stage.ts'
 
 const ended: Outcome = { outcome: 'recovered', code: 'RUNNING', message: '', after: null }
@@ -111,28 +111,35 @@ it('one of which only the task tells at the end is looked for where the recovery
   expect(await found('DESTINATION_DIED')).toEqual([])
 })
 
-describe('the newest order', () => {
-  const isTaken = async (...actions: InstanceAction[]): Promise<unknown> => {
-    const stage = landedFrom(null, actions)
-    return stage.ending(isOrderTaken(stage.run, stage.recovery, stage.trouble))
+describe('the newest order of an instance that has landed', () => {
+  const ended = { event: 'compute_rebuild_instance', finishedAt: '2030-01-01T12:01:00' }
+  const landing = order('evacuate', 'req-1', 'alive')
+  const evacuation = { ...landing, events: landing.events.map((event) => ({ ...event, ...ended })) }
+  const isWorked = async (...actions: InstanceAction[]): Promise<unknown> => {
+    const stage = landedFrom(null, [...actions, evacuation])
+    return stage.ending(isWorkedOn(stage.run, stage.recovery, stage.trouble))
   }
-  const unlocked = {
-    ...order('unlock', 'ours', 'api'),
-    events: order('unlock', 'ours', 'api').events.map((at) => ({ ...at, event: 'api_unlock' })),
-  }
-
-  it('is taken once a host has an event of it, also where an older one waits', async () => {
-    expect(await isTaken(order('stop', 'again', 'alive'), order('stop', 'waits'))).toBe(true)
+  const unlock = order('unlock', 'ours', 'api')
+  const unlocked = { ...unlock, events: unlock.events.map((event) => ({ ...event, event: 'api_unlock' })) }
+  const stop = (startedAt: string, ...hosts: string[]): InstanceAction => ({
+    ...order('stop', 'theirs', ...hosts),
+    startedAt,
   })
 
-  it('waits as long as there is none, whatever lock came after it', async () => {
-    expect(await isTaken(order('suspend', 'waits'), order('evacuate', 'req-1', 'alive'))).toBe(false)
-    expect(await isTaken(unlocked, order('stop', 'waits'))).toBe(false)
+  it('is worked on once another host than the dead one took it, also where an older one waits', async () => {
+    expect(await isWorked(order('stop', 'again', 'alive'), order('stop', 'waits'))).toBe(true)
+    expect(await isWorked(order('start', 'late', 'dead'))).toBe(false)
   })
 
-  it('is not known to be taken where the history may not be read', async () => {
-    const stage = landedFrom(null, [])
+  it('waits for the dead host where none took it and it was given as the instance landed, whatever lock came after it', async () => {
+    expect(await isWorked(stop('2030-01-01T12:01:04'))).toBe(false)
+    expect(await isWorked(unlocked, stop('2030-01-01T12:01:04'))).toBe(false)
+    expect(await isWorked(stop('2030-01-01T12:01:06'))).toBe(true)
+  })
+
+  it('is not known where the history may not be read', async () => {
+    const stage = landedFrom(null, [order('stop', 'again', 'alive')])
     stage.fails('listActions', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
-    expect(await stage.ending(isOrderTaken(stage.run, stage.recovery, stage.trouble))).toBe(false)
+    expect(await stage.ending(isWorkedOn(stage.run, stage.recovery, stage.trouble))).toBeNull()
   })
 })

@@ -176,6 +176,17 @@ describe('a guest whose owner wants it off', () => {
     await expect(start.before(stage.scene({ do: 'start' }))).rejects.toMatchObject({ code: 'INSTANCE_BUSY' })
   })
 
+  it('is not started over the task of a start that waits at the dead host', async () => {
+    const stage = landed()
+    stage.actions = [byOwner('start', 50)]
+    stage.shows({ taskState: 'powering-on' })
+    const refused = {
+      code: 'INSTANCE_BUSY',
+      message: expect.stringContaining('openstack server set --state active i-1'),
+    }
+    await expect(start.before(stage.scene({ do: 'start' }))).rejects.toMatchObject(refused)
+  })
+
   it('that was stopped after it had landed is as it is to be, and its outcome says so', () => {
     const before = { host: 'alive', vmState: 'stopped', taskState: null, powerState: 4, ordered: 'stop' } as const
     const row: StepRecord = { ...record(), kind: 'start', before, request: null, result: { nothingToDo: before } }
