@@ -27,6 +27,7 @@ import { settlePower } from './landed-power.ts'
 import { runStep } from './step-runner.ts'
 import { staleOrders, unconfirmedResize } from './unplanned-leftovers.ts'
 import { drivers } from './steps/drivers.ts'
+import { requireLivingHost } from './steps/power.ts'
 import { isRebuilding } from './steps/recheck.ts'
 
 /** Bounds a workflow that routes in circles; at the pause below that is some hours of trying. */
@@ -224,12 +225,15 @@ async function arrived(
   try {
     const scene = { plan: recovery.plan, signal: run.signal }
     const instance = await trouble.reading(scene, () => readBack(run, watch, recovery))
+    // Nobody ends a task there.
+    if (instance.taskState !== null) requireLivingHost(run, instance)
     const worked = instance.taskState === null || (await isWorkedOn(run, recovery, trouble))
     return verified(recovery, instance, worked)
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
     const base = { code: error.code, after: null }
+    if (error.code === 'DESTINATION_DIED') return { outcome: 'failed', ...base, message: error.message }
     return error.code === 'INSTANCE_GONE'
       ? { outcome: 'left', ...base, message: 'all its steps went well, and then it was deleted' }
       : {

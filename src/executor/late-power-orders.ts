@@ -133,7 +133,10 @@ async function landedAt(
   { plan, steps }: InstanceRecovery,
   actions: readonly InstanceAction[],
 ): Promise<number | null> {
-  const landing = [...steps.values()].findLast(({ kind, status }) => kind === 'evacuate' && status === 'confirmed')
+  // Asked while it is followed, too: then it is not confirmed yet.
+  const landing = [...steps.values()].findLast(
+    ({ kind, status }) => kind === 'evacuate' && (status === 'issued' || status === 'confirmed'),
+  )
   // Without one it was taken up from an earlier attempt: nobody can tell which order brought it.
   const requestId = landing?.requestId ?? null
   if (requestId === null || actions.every((action) => action.requestId !== requestId)) return null

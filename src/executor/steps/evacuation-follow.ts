@@ -73,8 +73,11 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
       return look(scene, record, seen)
     })
     if (typeof seenNow === 'object' && 'migration' in seenNow) {
-      const isBusy = 'instance' in seenNow && seenNow.instance.taskState !== null
-      if (!isBusy || (await isWorkedOn(run, recovery, trouble)) !== true) return seenNow
+      const landed = 'instance' in seenNow ? seenNow.instance : null
+      // Where it landed died too: nobody ends that task, and the incident of that host waits for this one.
+      const isBusy = landed !== null && landed.taskState !== null && !run.permissions.isFenced(landed.host ?? '')
+      const reader = { cloud: run.cloud, clock: run.clock, host: run.host, signal }
+      if (!isBusy || (await isWorkedOn(reader, recovery, trouble)) !== true) return seenNow
       // Its new host works on it: what comes next would be refused until that ends.
       seen.movedAt = null
       continue

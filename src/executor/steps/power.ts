@@ -142,7 +142,7 @@ function stoppedIn(seen: Instance): Instance {
 }
 
 /** Where it landed is dead by now as well: the incident of that host brings it back, once this one has let go of it. */
-function requireLivingHost({ permissions }: Pick<Run, 'permissions'>, { host }: Instance): void {
+export function requireLivingHost({ permissions }: Pick<Run, 'permissions'>, { host }: Instance): void {
   if (host === null || !permissions.isFenced(host)) return
   const message = `${host}, where it landed, died too: the incident of ${host} goes on with it`
   throw new LifeboatError('DESTINATION_DIED', message, { certainty: 'applied' })

@@ -52,6 +52,13 @@ it.each([
   expect(await ran(stage)).toMatchObject(outcome)
 })
 
+it('with a task that is left on a host that died too it is failed: the incident of that host goes on with it', async () => {
+  const stage = withoutItsLine()
+  stage.fenced.add('alive')
+  stage.shows({ host: 'alive', vmState: 'active', powerState: 1, taskState: 'image_snapshot' })
+  expect(await ran(stage)).toMatchObject({ outcome: 'failed', code: 'DESTINATION_DIED' })
+})
+
 it('it was deleted before its line was written: left, and nothing waits for it', async () => {
   const stage = withoutItsLine()
   stage.instances.clear()
