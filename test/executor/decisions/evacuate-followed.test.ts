@@ -52,49 +52,6 @@ describe('following an evacuation', () => {
     expect(ended).toBe(true)
   })
 
-  it('has arrived half a minute after it moved, though a task is left that is none of a rebuild', async () => {
-    const stage = new Stage()
-    stage.migrations = [evacuation(1, { status: 'done' })]
-    stage.shows({ ...arrived, taskState: 'powering-off' })
-    let ended = false
-    void follow(stage).then(() => (ended = true))
-    await stage.clock.advance(29_000)
-    expect(ended).toBe(false)
-    await stage.clock.advance(3_000)
-    expect(ended).toBe(true)
-  })
-
-  it('waits for a task that its new host works on, until that ends or that host is fenced too', async () => {
-    const busy = (): Stage => {
-      const stage = new Stage()
-      stage.migrations = [evacuation(1, { status: 'done' })]
-      const event = {
-        event: 'compute_snapshot_instance',
-        host: 'alive',
-        result: null,
-        details: null,
-        startedAt: '',
-        finishedAt: null,
-      }
-      stage.actions = [action('req-owner', { action: 'createImage', events: [event] })]
-      stage.shows({ ...arrived, taskState: 'image_uploading' })
-      return stage
-    }
-    for (const end of [
-      (stage: Stage) => stage.shows({ taskState: null }),
-      (stage: Stage) => stage.fenced.add('alive'),
-    ]) {
-      const stage = busy()
-      let ended = false
-      void follow(stage).then(() => (ended = true))
-      await stage.clock.advance(300_000)
-      expect(ended).toBe(false)
-      end(stage)
-      await stage.clock.advance(62_000)
-      expect(ended).toBe(true)
-    }
-  })
-
   describe('whose owner may have ordered something in its very moment', () => {
     const stop = action('req-owner', { action: 'stop', startedAt: '2030-01-01T12:00:00' })
 
