@@ -67,15 +67,6 @@ export function guestSentences(scene: Scene): void {
       expect(await scene.steps.show(id.locked)).toMatchObject({ locked: true })
     })
 
-    it('when the hypervisor paused it shows active with power 3, and its diagnostics are refused', async () => {
-      await scene.cloud.crashGuest(id.unheard, 'unheard')
-      unheardAt = Date.now()
-      await scene.cloud.pauseGuest(id.paused)
-      await scene.steps.until(async () => (await scene.steps.state(id.paused)).power === 3, 'its power is written')
-      expect(await scene.steps.state(id.paused)).toMatchObject({ ...running, power: 3 })
-      await refusesDiagnostics(id.paused, 'paused')
-    })
-
     it('is stopped by nova-compute once the event is let out: an action of nobody', async () => {
       const { lifecycleDelayMs } = scene.cloud.pace
       await scene.steps.settled(id.left, 'stopped')
@@ -92,6 +83,18 @@ export function guestSentences(scene: Scene): void {
       await refusesDiagnostics(id.left, 'shutdown')
     })
 
+    it('when the hypervisor paused it shows active with power 3, and its diagnostics are refused', async () => {
+      // Only once both events are let out: a real libvirtd stands still for this crash, and an event that is let out meanwhile is lost
+      // (docs/nova.md §1.8).
+      for (const kind of ['left', 'late'] as const) await scene.steps.settled(id[kind], 'stopped')
+      await scene.cloud.crashGuest(id.unheard, 'unheard')
+      unheardAt = Date.now()
+      await scene.cloud.pauseGuest(id.paused)
+      await scene.steps.until(async () => (await scene.steps.state(id.paused)).power === 3, 'its power is written')
+      expect(await scene.steps.state(id.paused)).toMatchObject({ ...running, power: 3 })
+      await refusesDiagnostics(id.paused, 'paused')
+    })
+
     it('was then stopped as little as one that had been rebooted before, or whose end nova-compute did not hear of', async () => {
       await pause(Math.max(0, unheardAt + 1.2 * scene.cloud.pace.lifecycleDelayMs - Date.now()))
       for (const kind of ['early', 'locked', 'unheard'] as const) {
@@ -102,7 +105,6 @@ export function guestSentences(scene: Scene): void {
     })
 
     it('runs again after a start, and after a hard reboot, of what is shown off', async () => {
-      await scene.steps.settled(id.late, 'stopped')
       await scene.steps.into(id.late, hard, 'active')
       await scene.steps.into(id.left, { 'os-start': null }, 'active')
       for (const kind of ['late', 'left'] as const) {
