@@ -47,6 +47,7 @@ export class CrashCase {
   /** They are settled when it ends. */
   readonly #reports = new Map<string, Report>()
   #heardAt = Infinity
+  #lastHeardAt = -Infinity
   #incident: IncidentId | null = null
   #isOver = false
 
@@ -60,6 +61,11 @@ export class CrashCase {
   add(report: Report): void {
     this.#reports.set(report.uuid, report)
     this.#heard(report.receivedAt)
+  }
+
+  /** A monitor reports it just now, whether that goes on record or not. */
+  reportedNow(): void {
+    this.#lastHeardAt = this.#parts.context.clock.now()
   }
 
   has(uuid: string): boolean {
@@ -129,11 +135,20 @@ export class CrashCase {
 
   /** When it crashed by the cloud's clock, ms since the epoch: the earliest that is known, since a sender's clock may be ahead. */
   crashedAt(): number {
-    const { monitor, context } = this.#parts
-    const cloudNow = monitor.cloudNow()
-    const heardAt = cloudNow - Math.max(0, context.clock.now() - this.#heardAt)
+    const heardAt = this.#onCloudClock(this.#heardAt)
     const stamps = [...this.#reports.values()].map(({ generatedAt }) => Date.parse(generatedAt))
     return Math.min(heardAt, ...stamps.filter((stamp) => !Number.isNaN(stamp)))
+  }
+
+  /** When its last report came, by the cloud's clock, ms since the epoch. */
+  reportedAt(): number {
+    return this.#onCloudClock(this.#lastHeardAt)
+  }
+
+  /** Ids of the restarts that Lifeboat has sent in its open incident. */
+  requests(): string[] {
+    const steps = this.open()?.instances.get(this.instance)?.steps.values() ?? []
+    return [...steps].flatMap(({ requestId }) => requestId ?? [])
   }
 
   /** The open incident, opened and planned if there is none yet. */
@@ -219,7 +234,15 @@ export class CrashCase {
   }
 
   #heard(at: string): void {
-    this.#heardAt = Math.min(this.#heardAt, onOurClock(this.#parts.context.clock, at))
+    const heardAt = onOurClock(this.#parts.context.clock, at)
+    this.#heardAt = Math.min(this.#heardAt, heardAt)
+    this.#lastHeardAt = Math.max(this.#lastHeardAt, heardAt)
+  }
+
+  /** @param at by our monotonic clock; one that is still to come counts as now */
+  #onCloudClock(at: number): number {
+    const { monitor, context } = this.#parts
+    return monitor.cloudNow() - Math.max(0, context.clock.now() - at)
   }
 
   #end(rows: NewEntry[]): void {

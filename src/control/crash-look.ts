@@ -11,6 +11,7 @@ import { ensureError, type ErrorCode } from '../domain/errors.ts'
 import type { Aggregate, Instance, InstanceId } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import {
+  clockMarginMs,
   isJudgedByHypervisor,
   type CancelledCrash,
   type CrashFacts,
@@ -70,9 +71,12 @@ export interface CrashLook {
   hypervisors: Hypervisors
   host: HostName
   instance: InstanceId
-  /** By the cloud's clock, ms since the epoch. */
+  /** These three by the cloud's clock, ms since the epoch. */
+  cloudNow: number
   crashedAt: number
+  reportedAt: number
   sinceMs: number
+  requests: readonly string[]
   cancelled: CancelledCrash | null
   rules: CrashRules
   workflow: CrashWorkflow
@@ -82,19 +86,20 @@ export interface CrashLook {
 /** Throws what reading the cloud throws. */
 export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   const { cloud, host, rules, workflow, signal } = look
-  const { crashedAt, sinceMs, cancelled } = look
+  const { crashedAt, reportedAt, sinceMs, requests, cancelled } = look
   const instance = await getInstance(look)
   const unread: CrashFacts = {
-    ...{ host, instance, crashedAt, sinceMs, cancelled, aggregates: [] as Aggregate[] },
+    ...{ host, instance, crashedAt, reportedAt, sinceMs, requests, cancelled, aggregates: [] as Aggregate[] },
     ...{ live: null, actions: null, encrypted: false, mayActForProject: false },
   }
   if (instance === null || instance.host !== host) return unread
   const aggregates = (await cloud.listAggregates({ signal })).filter(({ hosts }) => hosts.includes(host))
   const known = { ...unread, aggregates }
   if (workflow.decideUnread(known, rules)?.do === 'nothing') return known
+  const mayBeStarted = instance.vmState === 'stopped' || look.cloudNow - reportedAt > clockMarginMs
   const [live, actions, encryption] = await Promise.all([
     isJudgedByHypervisor(instance) ? look.hypervisors.ask(host, instance.id, signal) : null,
-    instance.vmState === 'stopped' || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,
+    mayBeStarted || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,
     readEncryption(cloud, instance, { signal }),
   ])
   return { ...known, live, actions, ...encryption }

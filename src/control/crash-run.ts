@@ -96,6 +96,7 @@ export class CrashRun {
   /** A monitor reported it just now, whether that is on record or not: what the run saw before no longer counts. */
   reportedNow(): void {
     this.#reportedAt = this.#parts.context.clock.now()
+    this.#case.reportedNow()
     this.#settlesSince ??= this.#reportedAt
     this.#looks = 0
     this.#heldLookAt = -Infinity
@@ -356,11 +357,12 @@ export class CrashRun {
     const { context, hypervisors, record, monitor, signal } = this.#parts
     const { clock, cloud } = context
     const { host, instance } = this
+    const cloudNow = monitor.cloudNow()
     return lookAtCrashed({
-      ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules() },
-      crashedAt: this.#case.crashedAt(),
-      sinceMs: clock.now() - this.#reportedAt,
-      cancelled: record.cancelled(instance, host, monitor.cloudNow()),
+      ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules(), cloudNow },
+      ...{ crashedAt: this.#case.crashedAt(), reportedAt: this.#case.reportedAt() },
+      ...{ sinceMs: clock.now() - this.#reportedAt, requests: this.#case.requests() },
+      cancelled: record.cancelled(instance, host, cloudNow),
     })
   }
 

@@ -35,6 +35,12 @@ export function lastOrder(actions: readonly InstanceAction[]): 'start' | 'stop' 
   return last === undefined ? null : last.action === 'stop' ? 'stop' : 'start'
 }
 
+/** When a person last ordered something that has its guest run, ms since the epoch; -Infinity when nobody did. */
+export function lastStartOrderMs(actions: readonly InstanceAction[]): number {
+  const last = powerOrders(actions).find(({ action }) => action !== 'stop')
+  return last === undefined ? -Infinity : cloudTimeMs(last.startedAt)
+}
+
 const memoryStates: Partial<Record<string, string>> = {
   pause: 'paused',
   suspend: 'suspended',

@@ -83,7 +83,7 @@ function factsOf(one: Case): CrashFacts {
         : [{ name: 'aggregate', availabilityZone: null, hosts: ['host'], metadata: one.aggregate }],
     encrypted: volumes.some((kind) => kind !== 'plain'),
     mayActForProject: one.mayActForProject ?? false,
-    ...{ crashedAt, sinceMs: (one.reportedSecondsAgo ?? 3) * 1_000 },
+    ...{ crashedAt, reportedAt: crashedAt, sinceMs: (one.reportedSecondsAgo ?? 3) * 1_000, requests: [] },
     cancelled: cancelled === null ? null : { openedAt: cancelled, closedAt: cancelled, requests: [] },
   }
 }

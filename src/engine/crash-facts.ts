@@ -3,7 +3,7 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Instance } from '../domain/instance.ts'
 import { byPowerSync, lastOrder, powerActions } from '../domain/power-history.ts'
 import type { Declarations } from './conditions.ts'
-import { isOfCancelled, type CrashFacts, type CrashRules } from './crash.ts'
+import { isOfCancelled, isStartedSince, type CrashFacts, type CrashRules } from './crash.ts'
 import { instanceDeclarations, plainInstanceFacts, type FactsOf } from './facts.ts'
 import { ownerPolicyOf } from './owner-policy.ts'
 
@@ -18,6 +18,7 @@ export const crashDeclarations = {
     stopped_by_nova: 'bool',
     stopped_at: 'string',
     stopped_before: 'int',
+    started_since: 'bool',
     cancelled: 'bool',
   },
   wish: { value: 'string', from: 'string' },
@@ -67,6 +68,7 @@ function historyFacts(facts: CrashFacts): AskedFacts['history'] {
     stopped_by_nova: byNova !== null,
     stopped_at: byNova?.startedAt ?? '',
     stopped_before: beforeMs > 0 ? Math.ceil(beforeMs / 1_000) : 0,
+    started_since: isStartedSince(facts),
     cancelled: isOfCancelled(facts),
   }
 }

@@ -8,7 +8,7 @@
 import type { RestartRules } from '../domain/instance-failure.ts'
 import type { Aggregate, Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe, StepKind, WorkflowRecord } from '../domain/plan.ts'
-import { byPowerSync, lastOrder, lastStartMs, powerActions } from '../domain/power-history.ts'
+import { byPowerSync, lastOrder, lastStartMs, lastStartOrderMs, powerActions } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import type { OwnerPolicySettings } from './owner-policy.ts'
@@ -32,6 +32,10 @@ export interface CrashFacts {
   mayActForProject: boolean
   /** When it crashed, as the report tells, by the cloud's clock, ms since the epoch. */
   crashedAt: number
+  /** When the last report of it came, by the cloud's clock, ms since the epoch. */
+  reportedAt: number
+  /** Ids of what Lifeboat has sent because of this crash. */
+  requests: readonly string[]
   /** Its last crash on this host, if a person cancelled the incident. Then `actions` were read. */
   cancelled: CancelledCrash | null
   /** Time since the report came, by our monotonic clock. */
@@ -89,9 +93,11 @@ export interface CrashWorkflow extends WorkflowRecord {
 
 /**
  * A crash that is reported within this time after a cancel is taken for the cancelled one: clocks differ, and a monitor that gets no answer
- * reports for two minutes.
+ * reports for two minutes. Until so long after a report, another crash may be on record as a repetition of it alone (domain/report.ts): a
+ * start counts as one after the crash only then. Longer: a guest that was started and shut down meanwhile is restarted; shorter: one that
+ * was started and crashed once more stays off.
  */
-const clockMarginMs = 180_000
+export const clockMarginMs = 180_000
 
 /** States that may hold a guest, and are not judged by the history. */
 const judged: ReadonlySet<string> = new Set(['active', 'error', 'resized', 'paused', 'suspended', 'rescued'])
@@ -106,6 +112,7 @@ export function whyNotRestart(facts: CrashFacts, instance: Instance, step: Resta
   const { live, actions, encrypted, mayActForProject } = facts
   if (instance.taskState !== null) return `Nova is working on it (${instance.taskState})`
   if (isOfCancelled(facts)) return 'a person cancelled its incident'
+  if (isStartedSince(facts)) return 'a person has started it since its last crash was reported'
   if (encrypted && !mayActForProject) return 'Lifeboat may not fetch the key of its encrypted volume'
   if (step === 'reboot') {
     if (instance.vmState !== 'active' && instance.vmState !== 'error') return `Nova shows it ${instance.vmState}`
@@ -129,6 +136,12 @@ export function isOfCancelled({ cancelled, actions, instance, crashedAt }: Crash
   if (crashedAt - clockMarginMs <= cancelled.closedAt) return true
   // Off without a break since that crash, however late the report is.
   return instance?.vmState === 'stopped' && lastStartMs(known) < cancelled.openedAt
+}
+
+/** Whether a person has had its guest run since the last report came: what turned it off after that was not what was reported. */
+export function isStartedSince({ actions, requests, reportedAt }: CrashFacts): boolean {
+  const byPeople = (actions ?? []).filter(({ requestId }) => !requests.includes(requestId))
+  return lastStartOrderMs(byPeople) > reportedAt + clockMarginMs
 }
 
 /** The plan of an instance whose guest crashed. The run enters the recipe that fits then. */

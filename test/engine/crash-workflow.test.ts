@@ -19,7 +19,15 @@ const rules: CrashRules = {
 function facts(changes: Partial<CrashFacts> = {}): CrashFacts {
   return {
     ...{ host: 'cmp01', instance: instance({ host: 'cmp01' }), live: 'off', actions: null, aggregates: [] },
-    ...{ encrypted: false, mayActForProject: false, crashedAt: 0, sinceMs: 3_000, cancelled: null },
+    ...{
+      encrypted: false,
+      mayActForProject: false,
+      crashedAt: 0,
+      reportedAt: 0,
+      sinceMs: 3_000,
+      requests: [],
+      cancelled: null,
+    },
     ...changes,
   }
 }

@@ -25,7 +25,7 @@ function facts(changes: Partial<CrashFacts> = {}): CrashFacts {
     host: 'cmp01',
     instance: instance({ host: 'cmp01', metadata: asked }),
     ...{ live: 'off', actions: null, aggregates: [], encrypted: false, mayActForProject: false },
-    ...{ crashedAt, sinceMs: 3_000, cancelled: null },
+    ...{ crashedAt, reportedAt: crashedAt, sinceMs: 3_000, requests: [], cancelled: null },
     ...changes,
   }
 }
@@ -46,6 +46,8 @@ function action(name: string, startedAt: string, changes: Partial<InstanceAction
   const base = { requestId: `req-${startedAt}`, userId: 'u', projectId: 'p', message: null, events: [] }
   return { ...base, action: name, startedAt, ...changes }
 }
+
+const startedAt = (time: string): InstanceAction => action('start', `2026-11-20T${time}`)
 
 describe('an instance that was reported crashed', () => {
   test.each<[string, Partial<CrashFacts>, object]>([
@@ -128,6 +130,39 @@ describe('an instance that was reported crashed', () => {
       'stays off when the power sync stopped it long before',
       { ...like({ vmState: 'stopped' }), actions: [bySync('2026-11-20T09:56:59')] },
       { do: 'nothing', code: 'OFF_BEFORE' },
+    ],
+    [
+      'stays off when a person started it three minutes after the last report, and only then the power sync stopped it',
+      { ...like({ vmState: 'stopped' }), actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')] },
+      { do: 'nothing', status: 'finished', runs: false, code: 'STARTED_SINCE' },
+    ],
+    [
+      'stays off then as well before the power sync came by, though Nova shows it active',
+      { actions: [action('reboot', '2026-11-20T10:03:01')] },
+      { do: 'nothing', runs: false, code: 'STARTED_SINCE' },
+    ],
+    [
+      'is started when a person started it sooner: another crash may be on record as a repetition of the first',
+      { ...like({ vmState: 'stopped' }), actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:00')] },
+      { do: 'restart', step: 'start' },
+    ],
+    [
+      'is started when its crash was reported once more after that start',
+      {
+        ...like({ vmState: 'stopped' }),
+        actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')],
+        reportedAt: crashedAt + 230_000,
+      },
+      { do: 'restart', step: 'start' },
+    ],
+    [
+      'is started when the start since then was Lifeboat’s own',
+      {
+        ...like({ vmState: 'stopped' }),
+        actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')],
+        requests: ['req-2026-11-20T10:03:01'],
+      },
+      { do: 'restart', step: 'start' },
     ],
     [
       'is left when nobody is on record who stopped it',
@@ -237,6 +272,11 @@ const rows: [name: string, fits: Fitting, is: object][] = [
   [
     'STOPPED_BY_OWNER',
     [{ actions: [action('stop', '2026-11-20T09:59:00')] }, { vmState: 'stopped' }],
+    { do: 'nothing' },
+  ],
+  [
+    'STARTED_SINCE',
+    [{ actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')] }, { vmState: 'stopped' }],
     { do: 'nothing' },
   ],
   ['CRASHED_UNEXPLAINED', [{ actions: [] }, { vmState: 'stopped' }], { do: 'leave' }],

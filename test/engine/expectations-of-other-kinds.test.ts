@@ -41,7 +41,7 @@ const tellingCrashes = (): typeof shippedCrashes =>
     - id: all
       ignore: true
       reason: TOLD
-      because: '\${instance.vm_state} \${hypervisor.says} \${report.age} \${history.read} "\${history.last_order}" \${history.stopped_before} \${history.cancelled} [\${history.stopped_at}] \${wish.value} (\${wish.from}) \${policy.error_before} \${restart.unasked} \${segment.name} \${instance.encrypted} \${instance.encrypted_key_available}'
+      because: '\${instance.vm_state} \${hypervisor.says} \${report.age} \${history.read} "\${history.last_order}" \${history.stopped_before} \${history.cancelled} [\${history.stopped_at}] \${wish.value} (\${wish.from}) \${policy.error_before} \${restart.unasked} \${segment.name} \${instance.encrypted} \${instance.encrypted_key_available} \${history.started_since}'
 recipes: {}
 `,
     ),
@@ -100,6 +100,10 @@ describe('a case about a crashed guest', () => {
     [
       'may say that its user acted',
       { actions: [{ action: 'start', by: 'user', secondsAfter: 5 }], ...says('"start" 0') },
+    ],
+    [
+      'may say that its user had it run again since',
+      { actions: [{ action: 'start', by: 'user', secondsAfter: 181 }], ...says('segment false false true') },
     ],
     [
       "may say that Nova's own stop came after the crash",
