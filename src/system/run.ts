@@ -60,6 +60,8 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
     // A mail that was taken must not be sent again because of what sendmail left behind it.
     child.once('exit', (code) => {
       if (over) return
+      // Not by a limit that runs out, nor a stop that comes, while its output is waited for.
+      limit.release()
       cancelGrace = order.clock.after(outputGraceMs, () => {
         letGo(child)
         end(code, output, 'by itself')

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import process from 'node:process'
 import { expect, it } from 'vitest'
+import type { Clock } from '../../src/domain/clock.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { run } from '../../src/system/run.ts'
 
-const limits = { clock, limitMs: 5_000, outputRead: 1_000 }
+const limits = { clock, limitMs: 60_000, outputRead: 1_000 }
 
 it('a program is given its input, and its output and exit code are told', async () => {
   const argv = ['/bin/sh', '-c', 'cat; exit 3']
@@ -30,8 +31,25 @@ it('one that leaves something running with its output open has ended all the sam
   process.kill(Number(pid))
 })
 
+it('nor does its limit, which runs out while its output is waited for, make it one that did not end', async () => {
+  const timers = new Map<number, () => void>()
+  const byHand: Clock = {
+    ...clock,
+    after: (ms, fire) => {
+      timers.set(ms, fire)
+      return () => void timers.delete(ms)
+    },
+  }
+  const [limitMs, graceMs] = [500, 1_000]
+  const ending = run({ ...limits, clock: byHand, limitMs, argv: ['/bin/sh', '-c', 'sleep 20 & exit 0'] })
+  await expect.poll(() => timers.has(graceMs)).toBe(true)
+  timers.get(limitMs)?.()
+  timers.get(graceMs)?.()
+  expect(await ending).toEqual({ exit: 0, output: '', how: 'by itself' })
+})
+
 /** In a process of its own, which is built: `npm run build`, as `npm test` does. */
-const leaving = (argv: string) => `
+const leaving = (argv: string, limitMs: number) => `
   import { run } from '${new URL('../../dist/system/run.js', import.meta.url).href}'
   const clock = {
     now: () => 0,
@@ -41,14 +59,14 @@ const leaving = (argv: string) => `
       return () => clearTimeout(timer)
     },
   }
-  console.log((await run({ argv: ['/bin/sh', '-c', ${JSON.stringify(argv)}], clock, limitMs: 1500, outputRead: 1000 })).how)
+  console.log((await run({ argv: ['/bin/sh', '-c', ${JSON.stringify(argv)}], clock, limitMs: ${limitMs}, outputRead: 1000 })).how)
 `
 
 it.each([
-  ['ended', 'setsid sleep 20 & exit 0', 'by itself\n'],
-  ['was killed', 'setsid sleep 20 & sleep 20', 'out of time\n'],
-])('what one that %s left in a group of its own does not hold up the end of the daemon', (_why, argv, how) => {
-  const order = ['--input-type=module', '-e', leaving(argv)]
+  ['ended', 'setsid sleep 120 & exit 0', 30_000, 'by itself\n'],
+  ['was killed', 'setsid sleep 120 & sleep 120', 1_500, 'out of time\n'],
+])('what one that %s left in a group of its own does not hold up the end of the daemon', (_why, argv, limitMs, how) => {
+  const order = ['--input-type=module', '-e', leaving(argv, limitMs)]
   const { status, stdout } = spawnSync(process.execPath, order, { encoding: 'utf8', timeout: 60_000 })
   expect({ status, stdout }).toEqual({ status: 0, stdout: how })
 })
