@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Clock } from '../../src/domain/clock.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { chatMessage } from '../../src/notices/chat.ts'
@@ -17,6 +18,7 @@ import { reach } from '../../src/notices/reach.ts'
 import { receiver, type ReceiverSettings } from '../../src/notices/receiver.ts'
 import { testNotice } from '../../src/notices/test-notice.ts'
 import { english, worded } from '../../src/notices/texts.ts'
+import { HandClock } from '../monitor/setup.ts'
 import { bodyOf, everything, owners } from './rig.ts'
 
 const secret = 'sixteen-characters'
@@ -80,8 +82,13 @@ const hook = (url: string, change: Partial<Webhook> = {}): Webhook => ({
   ...change,
 })
 
-function send(settings: ReceiverSettings, notice: Notice = forOperators, attempt = 1): Promise<Ended> {
-  const deliver = receiver('hook', settings, { clock, cloud: 'prod', link: setting.link })
+function send(
+  settings: ReceiverSettings,
+  notice: Notice = forOperators,
+  attempt = 1,
+  by: Clock = clock,
+): Promise<Ended> {
+  const deliver = receiver('hook', settings, { clock: by, cloud: 'prod', link: setting.link })
   return deliver({ notice, attempt, signal: new AbortController().signal })
 }
 
@@ -194,7 +201,9 @@ describe('a webhook', () => {
     await serving(
       (_asked, response) => void response.on('close', cut).write('one moment'),
       async (url) => {
-        expect(await send(hook(url, { limitMs: 60 }))).toEqual({ ok: true, result: 'HTTP 200' })
+        const hand = new HandClock()
+        expect(await send(hook(url), forOperators, 1, hand)).toEqual({ ok: true, result: 'HTTP 200' })
+        hand.advance(5_000)
         await over
       },
     )
