@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -19,7 +19,7 @@ import { receiver, type ReceiverSettings } from '../../src/notices/receiver.ts'
 import { testNotice } from '../../src/notices/test-notice.ts'
 import { english, worded } from '../../src/notices/texts.ts'
 import { HandClock } from '../monitor/setup.ts'
-import { bodyOf, everything, owners } from './rig.ts'
+import { bodyOf, everything } from './rig.ts'
 
 const secret = 'sixteen-characters'
 const setting = { cloud: 'prod', link: 'https://pages.example', showHosts: false }
@@ -444,55 +444,6 @@ describe('a mail', () => {
     expect(words.every(([word]) => word.length <= 75)).toBe(true)
     const subject = words.map(([, part = '']) => Buffer.from(part, 'base64').toString()).join('')
     expect(subject).toContain(notice.code.trim())
-  })
-})
-
-describe('sendmail', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'lifeboat-sendmail-'))
-  afterAll(() => rmSync(directory, { recursive: true }))
-  const program = (name: string, body: string): string => {
-    const path = join(directory, name)
-    writeFileSync(path, `#!/bin/sh\n${body}\n`)
-    chmodSync(path, 0o755)
-    return path
-  }
-  const mail = (path: string, limitMs = 5_000): ReceiverSettings => ({
-    ...owners,
-    ...{ kind: 'email', sendmail: [path, '-oi'], from: 'Lifeboat <l@example.org>', to: [], limitMs },
-    ...{ toByProject: { red: ['a@x.org', 'b@x.org'] }, texts: english, showHosts: false },
-  })
-
-  it('gets the message on its input, and the addresses of the project as arguments', async () => {
-    const path = program('takes', `echo "$@" > ${directory}/args; cat > ${directory}/message`)
-    expect(await send(mail(path), forTenants)).toEqual({ ok: true, result: 'sendmail took it' })
-    expect(readFileSync(join(directory, 'args'), 'utf8')).toBe('-oi -i -f l@example.org a@x.org b@x.org\n')
-    expect(readFileSync(join(directory, 'message'), 'utf8')).toContain('To: a@x.org, b@x.org')
-  })
-
-  it('that says its queue is full is tried again; that refuses the address is not', async () => {
-    expect(await send(mail(program('full', 'echo no space >&2; exit 75')), forTenants)).toEqual({
-      ...{ ok: false, final: false, problem: 'sendmail ended with 75: no space' },
-    })
-    expect(await send(mail(program('unknown', 'exit 67')), forTenants)).toMatchObject({ final: true })
-  })
-
-  it('that hangs is killed with what it started', async () => {
-    const path = program('hangs', `sleep 30 & echo $! > ${directory}/pid; wait`)
-    expect(await send(mail(path, 300), forTenants)).toMatchObject({
-      ...{ ok: false, final: false, problem: expect.stringContaining('killed after 300 ms') as string },
-    })
-    const pid = readFileSync(join(directory, 'pid'), 'utf8').trim()
-    const runs = (): boolean =>
-      existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-    await expect.poll(runs).toBe(false)
-  })
-
-  it('that is not there can be put right: it is tried again', async () => {
-    expect(await send(mail('/nowhere/sendmail'), forTenants)).toMatchObject({ ok: false, final: false })
-  })
-
-  it('is not run for a project without an address', async () => {
-    expect(await send(mail('/nowhere/sendmail'), { ...forTenants, project: 'blue' })).toMatchObject({ final: true })
   })
 })
 
