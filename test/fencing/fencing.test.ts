@@ -16,8 +16,10 @@ import { powerProbe } from '../../src/fencing/power-probe.ts'
 import { redfishMethod } from '../../src/fencing/redfish.ts'
 import { FakeBmc, fakeAgent, password, systemClock as clock } from './setup.ts'
 
-// Generous: a machine that is busy for half a second must not look like a board that does not answer.
-const verify = { pauseMs: 10, limitMs: 800 }
+// Generous: a machine that is busy for seconds must not look like a board that does not answer.
+const verify = { pauseMs: 10, limitMs: 20_000 }
+/** Where what is wanted is that it runs out. */
+const brief = { pauseMs: 10, limitMs: 800 }
 
 function fencerOf(...methods: FencingMethod[]) {
   return createFencer({ clock, methods: new Map(methods.map((method) => [method.name, method])), observer: {} })
@@ -38,14 +40,17 @@ beforeEach(async () => {
 })
 afterEach(() => bmc.stop())
 
-function redfish(change: { url?: string; password?: string; verifyTls?: boolean } = {}): FencingMethod {
+function redfish(
+  change: { url?: string; password?: string; verifyTls?: boolean } = {},
+  limits: typeof verify = verify,
+): FencingMethod {
   const system = { url, username: 'admin', password, ...change }
   return redfishMethod({
     name: 'bmc',
     clock,
     observer: {},
-    requestLimitMs: 500,
-    verify,
+    requestLimitMs: 5_000,
+    verify: limits,
     system: (host) => (host === 'h1' ? system : undefined),
   })
 }
@@ -69,12 +74,12 @@ describe('redfish', () => {
 
   it('a BMC that accepts and does nothing is no proof', async () => {
     bmc.stuck = true
-    expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_UNVERIFIED', certainty: 'unknown' })
+    expect(await failure(fenceBy(redfish({}, brief)))).toMatchObject({ code: 'FENCE_UNVERIFIED', certainty: 'unknown' })
   })
 
   it('Off for one reading only is a restart, no proof', async () => {
     bmc.offReadings = 1
-    expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_UNVERIFIED' })
+    expect(await failure(fenceBy(redfish({}, brief)))).toMatchObject({ code: 'FENCE_UNVERIFIED' })
   })
 
   it('a refused order fails', async () => {
@@ -116,7 +121,7 @@ describe('redfish', () => {
         name: 'bmc',
         clock,
         observer: {},
-        requestLimitMs: 500,
+        requestLimitMs: 5_000,
         verify,
         system: () => secure,
       })
@@ -154,7 +159,7 @@ describe('redfish', () => {
 })
 
 describe('a fence agent', () => {
-  const agentOf = (agent: string, options: Record<string, string> = {}, runLimitMs = 2_000, limitMs = 20_000) =>
+  const agentOf = (agent: string, options: Record<string, string> = {}, runLimitMs = 20_000, limitMs = 20_000) =>
     agentMethod({
       name: 'agent',
       clock,
@@ -174,7 +179,7 @@ describe('a fence agent', () => {
   })
 
   it('that says done while the host is on is no proof', async () => {
-    expect((await failure(fenceBy(agentOf(fakeAgent('exit 0').path, {}, 2_000, 400)))).code).toBe('FENCE_UNVERIFIED')
+    expect((await failure(fenceBy(agentOf(fakeAgent('exit 0').path, {}, 20_000, 400)))).code).toBe('FENCE_UNVERIFIED')
   })
 
   it('that fails is a failure, and its output shows no password', async () => {
@@ -235,15 +240,15 @@ describe('a fence agent', () => {
 })
 
 describe('commands', () => {
-  const method = (fence: string[], check: string[]) =>
+  const method = (fence: string[], check: string[], limits = verify) =>
     commandMethod({
       name: 'own',
       clock,
       fence,
       verifyCommand: check,
       variables: () => ({ rack: 'r 1;id' }),
-      verify,
-      runLimitMs: 2_000,
+      verify: limits,
+      runLimitMs: 20_000,
     })
 
   it('prove it when the verify command says off twice', async () => {
@@ -253,7 +258,7 @@ describe('commands', () => {
   })
 
   it.each(['exit 1', 'exit 2', 'kill -9 $$'])('prove nothing when it says %s', async (check) => {
-    expect((await failure(fenceBy(method(['true'], ['sh', '-c', check])))).code).toBe('FENCE_UNVERIFIED')
+    expect((await failure(fenceBy(method(['true'], ['sh', '-c', check], brief)))).code).toBe('FENCE_UNVERIFIED')
   })
 
   it('that fail are a failure', async () => {
@@ -276,7 +281,7 @@ describe('the chain', () => {
       verifyCommand: ['true'],
       variables: () => ({}),
       verify,
-      runLimitMs: 2_000,
+      runLimitMs: 20_000,
     }),
   }
 
