@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sleep } from '../../src/domain/clock.ts'
 import { errorRecord, LifeboatError } from '../../src/domain/errors.ts'
 import type { FenceAttempt, FencingProof } from '../../src/domain/fencing.ts'
 import { agentInput, agentMethod } from '../../src/fencing/agent.ts'
@@ -30,6 +29,12 @@ async function failure(work: Promise<unknown>): Promise<LifeboatError> {
     () => expect.unreachable('it must fail'),
     (thrown: unknown) => thrown as LifeboatError,
   )
+}
+
+/** A zombie does nothing any more. */
+function runs(pid: string): boolean {
+  const stat = `/proc/${pid}/stat`
+  return existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'))
 }
 
 let bmc: FakeBmc
@@ -196,10 +201,11 @@ describe('a fence agent', () => {
   })
 
   it('that hangs is killed with everything it started', async () => {
-    const marker = `61.${process.pid}`
+    const marker = `610.${process.pid}`
     const error = await failure(fenceBy(agentOf(fakeAgent(`sleep ${marker}`).path, {}, 300)))
     expect(error).toMatchObject({ code: 'FENCE_FAILED', certainty: 'unknown' })
-    expect(spawnSync('pgrep', ['-f', `sleep ${marker}`]).stdout.toString()).toBe('')
+    const left = (): string => spawnSync('pgrep', ['-f', `sleep ${marker}`]).stdout.toString()
+    await expect.poll(left).toBe('')
   })
 
   it('ends at its time limit although the daemon stands still', async () => {
@@ -352,17 +358,18 @@ describe('the chain', () => {
     const directory = mkdtempSync(join(tmpdir(), 'lifeboat-late-'))
     try {
       const mark = join(directory, 'powered-off')
+      const pidOf = (): string => (existsSync(`${mark}.pid`) ? readFileSync(`${mark}.pid`, 'utf8').trim() : '')
       const late = commandMethod({
-        ...{ name: 'late', clock, verify, runLimitMs: 5_000, variables: () => ({ mark }) },
-        fence: ['sh', '-c', `touch ${mark}.began; (sleep 0.4; touch ${mark}) & wait`],
+        ...{ name: 'late', clock, verify, runLimitMs: 600_000, variables: () => ({}) },
+        fence: ['sh', '-c', `sh -c 'echo $$ > ${mark}.pid; sleep 600; touch ${mark}' & wait`],
         verifyCommand: ['true'],
       })
       const stop = new AbortController()
       const work = failure(fencerOf(late).fence('h1', ['late'], () => undefined, { signal: stop.signal }))
-      while (!existsSync(`${mark}.began`)) await sleep(clock, 5)
+      await expect.poll(pidOf).not.toBe('')
       stop.abort(new LifeboatError('FENCE_STOPPED', 'cancelled'))
       expect(await work).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'unknown' })
-      await sleep(clock, 600)
+      await expect.poll(() => runs(pidOf())).toBe(false)
       expect(existsSync(mark)).toBe(false)
     } finally {
       rmSync(directory, { recursive: true, force: true })
