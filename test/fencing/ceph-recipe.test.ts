@@ -61,7 +61,7 @@ beforeEach(() => {
 const calls = (): string[] => readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n')
 const run = (program: 'fence' | 'verify', ...args: string[]) => {
   const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  return runProgram({ argv: ['env', ...set, join(recipe, program), ...args], clock, limitMs: 10_000 })
+  return runProgram({ argv: ['env', ...set, join(recipe, program), ...args], clock, limitMs: 60_000 })
 }
 function pool(name: string, images: Record<string, string>): void {
   mkdirSync(join(dir, 'pools', name), { recursive: true })
