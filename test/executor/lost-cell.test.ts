@@ -5,8 +5,8 @@ import type { ServiceRecord, ServicesReading } from '../../src/domain/service.ts
 import { isRemoved, requireCell } from '../../src/executor/survey.ts'
 import { dead, withRig, type Rig } from './rig.ts'
 
-/** Loses the dead host's cell in the moment in which the incident enters that phase; gives it back after a while. */
-function loseCellAt(rig: Rig, phase: string): { lost: () => boolean } {
+/** Loses the dead host's cell in the moment in which the incident enters that phase. */
+function loseCellAt(rig: Rig, phase: string): { lost: () => boolean; giveBack: () => void } {
   let lost = false
   rig.wrapJournal = (journal) => ({
     ...journal,
@@ -16,12 +16,11 @@ function loseCellAt(rig: Rig, phase: string): { lost: () => boolean } {
       if (!lost && written.some(enters)) {
         lost = true
         rig.simulator.cellDown([dead])
-        setTimeout(() => rig.simulator.cellDown([dead], false), 400)
       }
       return written
     },
   })
-  return { lost: () => lost }
+  return { lost: () => lost, giveBack: () => rig.simulator.cellDown([dead], false) }
 }
 
 describe.concurrent('a cell that is lost', () => {
@@ -43,6 +42,7 @@ describe.concurrent('a cell that is lost', () => {
       await rig.until(() => rig.incident.held?.code === 'CLOUD_UNAVAILABLE', 'held')
       expect(cell.lost()).toBe(true)
       expect(rig.incident).toMatchObject({ phase: 'surveying', closed: null })
+      cell.giveBack()
       rig.cancel()
       await run
       expect(rig.sent('evacuate', uuid)).toBe(0)
@@ -96,6 +96,7 @@ describe.concurrent('a cell that is lost', () => {
       await rig.until(() => rig.incident.held?.code === 'CLOUD_UNAVAILABLE', 'held')
       expect(cell.lost()).toBe(true)
       expect(rig.incident).toMatchObject({ phase: 'sweeping', closed: null })
+      cell.giveBack()
       rig.cancel()
       await run
     }),
