@@ -74,7 +74,7 @@ test(
 
 test(
   'an answer that never came is found by the id: it was on record before the write, and outlives the daemon',
-  withRig({ writeTimeoutMs: 300 }, async (rig) => {
+  withRig({}, async (rig) => {
     const { uuid } = rig.simulator.addInstance({ host: dead, state: 'active' })
     const died = new AbortController()
     rig.simulator.apiFault({ kind: 'hang-after', path: /action$/, body: /evacuate/, times: 1 })
@@ -84,7 +84,7 @@ test(
         if (died.signal.aborted) throw new Error('it died')
         const written = journal.append(entries)
         if (entries.some((entry) => entry.kind === 'step.intended' && entry.data.kind === 'evacuate'))
-          setTimeout(() => died.abort(), 100)
+          void rig.until(() => rig.sent('evacuate') === 1, 'sent').then(() => died.abort())
         return written
       },
     })
