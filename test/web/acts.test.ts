@@ -218,7 +218,7 @@ describe('acts on an incident', () => {
     await order('Keep the host out', 'memory errors', /stays out/)
     expect(last('operator.return')?.data).toMatchObject({ keepOut: true, reason: 'memory errors' })
     await stage.clock.advance(beatMs)
-    await expect.poll(() => textOf(page, '.todo'), { timeout: 10_000 }).toMatch(/stays out/)
+    await expect.poll(() => textOf(page, '.todo')).toMatch(/stays out/)
     await order('Return the host to service', 'memory replaced', /clears its flags/)
     expect(last('operator.return')?.data).toMatchObject({ keepOut: false, reason: 'memory replaced' })
   })

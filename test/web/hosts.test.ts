@@ -70,7 +70,7 @@ it('says what holds a host as soon as someone orders it', async () => {
     ...{ by: 'ann', reason: 'firmware', until: null, scope: { kind: 'host', name: 'cmp02' } },
   })
   await stage.passOn()
-  await expect.poll(() => row('cmp02'), { timeout: 15_000 }).toContain('maintenance')
+  await expect.poll(() => row('cmp02')).toContain('maintenance')
 })
 
 it('on a telephone a host is a card that says the same', async () => {

@@ -69,7 +69,7 @@ it('is clean on a desk and on a phone, light and dark, while it runs', isClean)
 
 it('once it is over says no rate, shows what is not back, and folds what is', async () => {
   await stage.ended('cmp01')
-  await expect.poll(() => textOf(page, '.head-line'), { timeout: 20_000 }).toMatch(/done/)
+  await expect.poll(() => textOf(page, '.head-line')).toMatch(/done/)
   expect(await page.locator('.pace').count()).toBe(0)
   await expect.poll(lanes).toEqual([expect.stringMatching(/^.*evacuate .+; failed$/)])
   expect(await page.locator('.lanes button').innerText()).toBe('41 recovered')
