@@ -37,8 +37,12 @@ describe.skipIf(!isRoot)('on another machine (needs root: it is a network namesp
     daemon = await elsewhere({ host: daemonSide })
   })
   afterAll(async () => {
-    await daemon.close()
-    ip(`netns del ${machine}`)
+    try {
+      // Not there where it could not be started.
+      await (daemon as Elsewhere | undefined)?.close()
+    } finally {
+      ip(`netns del ${machine}`)
+    }
   })
 
   it('lifeboat status --url shows the daemon, with a password for Keystone and one file of CAs for both', async () => {
