@@ -75,7 +75,7 @@ export async function realAlertmanager({ asksForLogin = false, tls }: Options = 
   const file = join(directory, 'alertmanager.yml')
   writeFileSync(
     file,
-    `route: { receiver: oncall, group_by: [alertname, segment], group_wait: 1s, group_interval: 1s, repeat_interval: 1h }
+    `route: { receiver: oncall, group_by: [alertname, segment], group_wait: 5s, group_interval: 1s, repeat_interval: 1h }
 receivers: [{ name: oncall, webhook_configs: [{ url: 'http://127.0.0.1:${called}/', send_resolved: true }] }]
 `,
   )
