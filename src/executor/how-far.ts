@@ -1,9 +1,24 @@
 /** How far the recovery of an instance got: what was done to it, whatever became of the rest. Pure. */
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import type { Instance } from '../domain/instance.ts'
 
 /** An evacuation of ours is over, and it is on another host. */
 export function hasLanded({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
   return [...steps.values()].some(({ kind, status }) => kind === 'evacuate' && status === 'confirmed')
+}
+
+const afterLanding: Partial<Record<string, string>> = {
+  paused: 'paused it',
+  suspended: 'suspended it',
+  rescued: 'put it in rescue mode',
+  resized: 'resized or migrated it, which waits for a confirmation',
+  shelved: 'shelved it',
+  shelved_offloaded: 'shelved it',
+}
+
+/** What someone has done with an instance that had landed: an evacuation ends in none of these states (docs/nova.md §2.4). Null: nothing. */
+export function doneSince({ vmState, taskState }: Pick<Instance, 'vmState' | 'taskState'>): string | null {
+  return taskState === null ? (afterLanding[vmState] ?? null) : null
 }
 
 /** A confirmation of ours is over, and the resize's source has let go of the instance. */

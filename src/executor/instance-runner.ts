@@ -15,7 +15,7 @@ import type { Act, Run } from './context.ts'
 import type { Gate } from './gate.ts'
 import { followForeign } from './foreign-evacuation.ts'
 import type { HostWatch } from './host-watch.ts'
-import { hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
+import { doneSince, hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
 import { isWorkedOn, latePowerOrders, leftInTask } from './late-power-orders.ts'
 import { lateResizes } from './late-resizes.ts'
 import { retryRead } from './retry.ts'
@@ -261,7 +261,7 @@ function verified(recovery: InstanceRecovery, instance: Instance, worked: boolea
   const expected = expectedOf(recovery)
   const after = afterOf(instance)
   const moved = instance.host !== null && instance.host !== plan.original.instance.host && !isRebuilding(instance)
-  const place = `on ${instance.host}, ${instance.vmState}`
+  const place = `${instance.host === null ? '' : `on ${instance.host}, `}${instance.vmState}`
   if (moved && worked !== true) {
     const why =
       worked === null
@@ -270,13 +270,15 @@ function verified(recovery: InstanceRecovery, instance: Instance, worked: boolea
     return { outcome: 'stuck', code: 'INSTANCE_BUSY', message: `${place}; ${why}`, after }
   }
   const busy = instance.taskState === null ? [] : [`someone acts on it (${instance.taskState})`]
+  const since = moved || instance.host === null ? doneSince(instance) : null
+  if (since !== null) busy.push(`someone has ${since} since it landed`)
   const power =
     expected === 'running'
       ? instance.vmState === 'active' && instance.powerState === powerState.running
       : expected === 'stopped'
         ? instance.vmState === 'stopped' && instance.powerState !== powerState.running
         : true
-  if (moved && power)
+  if ((moved && power) || since !== null)
     return {
       outcome: 'recovered',
       code: plan.reason,

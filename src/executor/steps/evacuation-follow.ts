@@ -7,6 +7,7 @@ import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation } from '../../domain/step-payloads.ts'
 import type { Look } from '../host-watch.ts'
+import { doneSince } from '../how-far.ts'
 import { isWorkedOn } from '../late-power-orders.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
@@ -202,7 +203,8 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
  */
 function hasArrived({ run, watch, plan }: StepScene, instance: Instance, seen: Seen): boolean {
   const knownAt = watch.knownAt(plan.instanceId)
-  if (instance.host === null || instance.host === run.host) return false
+  if (instance.host === null) return doneSince(instance) !== null
+  if (instance.host === run.host) return false
   if (instance.taskState === null) return true
   seen.movedAt = isRebuilding(instance) ? null : (seen.movedAt ?? knownAt)
   return seen.movedAt !== null && knownAt - seen.movedAt > ownTaskWithinMs

@@ -4,6 +4,7 @@ import { powerState, type Instance } from '../../domain/instance.ts'
 import { lastOrder } from '../../domain/power-history.ts'
 import type { PowerState } from '../../domain/step-payloads.ts'
 import type { Run } from '../context.ts'
+import { doneSince } from '../how-far.ts'
 import type { Look } from '../host-watch.ts'
 import { isWorkedOn, leftInTask } from '../late-power-orders.ts'
 import { retryRead, pause } from '../retry.ts'
@@ -92,7 +93,7 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
       requireLivingHost(run, seen)
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
-      if (reached(seen)) return { nothingToDo: powerStateOf(seen) }
+      if (reached(seen) || doneSince(seen) !== null) return { nothingToDo: powerStateOf(seen) }
       // Such a task would be taken for the sign that ours came through.
       if (seen.taskState === wanted.task && (await isWorkedOn(run, recovery, scene.trouble)) === false)
         throw new LifeboatError('INSTANCE_BUSY', leftInTask(plan.instanceId, seen.taskState, run.host), {
@@ -165,7 +166,7 @@ function arrived(
       `it went to ERROR instead of ${vmState}: ${instance.fault ?? 'no reason given'}`,
       { certainty: 'applied' },
     )
-  return reached(instance) ? { found: instance } : { wait: 'instances' }
+  return reached(instance) || doneSince(instance) !== null ? { found: instance } : { wait: 'instances' }
 }
 
 /** What the rows keep of it. */

@@ -1,6 +1,7 @@
 /** The end of an instance: every one gets its line, also when Nova has nothing to show for it any more (law L9). */
 import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../../src/domain/errors.ts'
+import type { Instance } from '../../../src/domain/instance.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { runInstance } from '../../../src/executor/instance-runner.ts'
 import { action, asked, landed, Stage, was } from './stage.ts'
@@ -50,6 +51,26 @@ it.each([
   if (host === null)
     stage.fails('listActions', ...Array.from({ length: 4 }, () => new LifeboatError('AUTH_FORBIDDEN', 'policy')))
   expect(await ran(stage)).toMatchObject(outcome)
+})
+
+it.each<[string, Partial<Instance>, string]>([
+  ['paused it', { vmState: 'paused', powerState: 3 }, 'paused it'],
+  ['put it in rescue mode', { vmState: 'rescued', powerState: 1 }, 'put it in rescue mode'],
+  ['migrated it and has not confirmed that', { vmState: 'resized', host: 'third' }, 'waits for a confirmation'],
+  ['shelved it, and it is on no host', { vmState: 'shelved_offloaded', powerState: 4, host: null }, 'shelved it'],
+])('someone has %s since it landed: recovered, and its line says so', async (_what, shown, says) => {
+  const stage = withoutItsLine()
+  stage.shows({ host: 'alive', taskState: null, ...shown })
+  expect(await ran(stage)).toMatchObject({
+    ...{ outcome: 'recovered', code: 'RUNNING', message: expect.stringContaining(says) },
+    after: { vmState: shown.vmState, host: shown.host === undefined ? 'alive' : shown.host },
+  })
+})
+
+it('in such a state on the dead host it has not been recovered', async () => {
+  const stage = withoutItsLine()
+  stage.shows({ host: 'dead', vmState: 'paused', powerState: 3, taskState: null })
+  expect(await ran(stage)).toMatchObject({ outcome: 'failed', code: 'STATE_MISMATCH' })
 })
 
 it('with a task that is left on a host that died too it is failed: the incident of that host goes on with it', async () => {

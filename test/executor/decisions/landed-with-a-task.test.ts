@@ -1,7 +1,9 @@
 /** An instance that has landed while its owner acts on it: what is waited for, and for how long. */
 import { expect, it } from 'vitest'
 import type { Instance } from '../../../src/domain/instance.ts'
+import type { StepDriver } from '../../../src/executor/step-driver.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { start, stop } from '../../../src/executor/steps/power.ts'
 import { action, evacuation, record, Stage } from './stage.ts'
 
 const arrived: Partial<Instance> = {
@@ -49,4 +51,29 @@ it('waits for a task that its new host works on, until that ends or that host is
     await stage.clock.advance(62_000)
     expect(ended).toBe(true)
   }
+})
+
+it('has arrived as well once someone has shelved it: then it is on no host', async () => {
+  const stage = new Stage()
+  stage.migrations = [evacuation(1, { status: 'done' })]
+  stage.shows({ ...arrived, host: null, vmState: 'shelved_offloaded' })
+  expect(await stage.ending(follow(stage))).toMatchObject({ host: null, vmState: 'shelved_offloaded' })
+})
+
+it.each<[string, StepDriver, string, number]>([
+  ['start', start, 'paused', 3],
+  ['stop', stop, 'resized', 1],
+])('is no longer ours to %s once someone has acted on it', async (_name, step, vmState, power) => {
+  const before = new Stage()
+  before.shows({ host: 'alive', vmState, powerState: power })
+  expect(await step.before(before.scene())).toMatchObject({ nothingToDo: { vmState } })
+  const sent = new Stage()
+  sent.shows({ host: 'alive', vmState: 'active', taskState: 'powering-on', powerState: 0 })
+  let ended = false
+  void step.follow(sent.scene(), record()).then(() => (ended = true))
+  await sent.clock.advance(5_000)
+  expect(ended).toBe(false)
+  sent.shows({ vmState, powerState: power, taskState: null })
+  await sent.clock.advance(5_000)
+  expect(ended).toBe(true)
 })
