@@ -80,13 +80,13 @@ export async function playRound(
 /** Life goes on in a cloud: someone boots a server, and it shows which orders were lost on their way to the conductor. */
 async function recovered(stage: ChaosStage): Promise<void> {
   const isOver = (): Promise<boolean> => stage.over().catch(() => false)
-  const soon = await until('every incident is over soon', bootAfterMs, isOver).then(
+  const soon = await until('every incident is over soon', isOver, bootAfterMs).then(
     () => true,
     () => false,
   )
   if (soon) return
   await stage.bootLater()
-  await until('every incident is over', recoveryLimitMs, isOver)
+  await until('every incident is over', isOver, recoveryLimitMs)
 }
 
 /** A control plane that was just started again answers some requests with errors. */

@@ -193,11 +193,11 @@ export class ChaosStage {
         said = stderr
         return code === 0
       }
-      if (!(await until('the cancel is taken', answersWithinMs, isTaken).catch(() => false)))
+      if (!(await until('the cancel is taken', isTaken, answersWithinMs).catch(() => false)))
         throw new Error(`incident cancel ${id}: ${said}`)
       const isOver = (): boolean =>
         this.daemon.incidents().every((incident) => incident.id !== id || incident.closed !== null)
-      await until(`cancelled incident ${id} is over`, cancelLimitMs, () => Promise.resolve(isOver()))
+      await until(`cancelled incident ${id} is over`, () => Promise.resolve(isOver()), cancelLimitMs)
     }
   }
 
@@ -209,7 +209,7 @@ export class ChaosStage {
         ({ state, status, forced_down: forced }) => state === 'up' && status === 'enabled' && !forced,
       )
     for (let starts = 1; starts < mostStarts; starts++) {
-      if (await until('the hosts are back', backWithinMs, back).catch(() => false)) return
+      if (await until('the hosts are back', back, backWithinMs).catch(() => false)) return
       // A record that was not complete at one start is at the next (docs/host-return.md); a nova-compute that is slow to start is fenced.
       for (const { host, state, status } of await this.services()) {
         if (state === 'up' && status === 'enabled') continue
@@ -217,7 +217,7 @@ export class ChaosStage {
         await lab('start', host)
       }
     }
-    await until(`the hosts are back after ${mostStarts} starts`, backWithinMs, back)
+    await until(`the hosts are back after ${mostStarts} starts`, back, backWithinMs)
   }
 
   /** Nothing of this round is left in the lab. */
@@ -238,7 +238,7 @@ export class ChaosStage {
       await nova(this.cloud, 'POST', `/servers/${id}/action`, { 'os-resetState': { state: 'active' } })
       await nova(this.cloud, 'DELETE', `/servers/${id}`)
     }
-    await until('no guest is left', 60_000, async () => (await own()).length === 0)
+    await until('no guest is left', async () => (await own()).length === 0)
   }
 }
 

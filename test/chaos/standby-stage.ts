@@ -101,7 +101,7 @@ export class StandbyStage {
     this.controllers = await Promise.all([1, 2, 3].map((number) => this.#controller(number)))
     const [first, ...others] = this.controllers
     first?.daemon.launch()
-    await until('the first is active', 30_000, async () => (await this.active()) === first)
+    await until('the first is active', async () => (await this.active()) === first)
     for (const { daemon } of others) daemon.launch()
     await first?.daemon.watched()
     const acts = (index: number) => () => this.#acts(index)
@@ -161,7 +161,7 @@ export class StandbyStage {
       for (const wire of wires) wire.join()
     }
     await this.cluster.whole()
-    await until('one is active', 60_000, async () => (await this.active()) !== null)
+    await until('one is active', async () => (await this.active()) !== null)
   }
 
   async end(): Promise<void> {

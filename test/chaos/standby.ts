@@ -151,7 +151,7 @@ async function round(
 }
 
 async function theActive(stage: StandbyStage): Promise<Controller> {
-  return until('someone is active', 60_000, async () => (await stage.active()) ?? undefined)
+  return until('someone is active', async () => (await stage.active()) ?? undefined)
 }
 
 async function strikeOne(
@@ -169,7 +169,7 @@ async function strikeOne(
   const at = Date.now()
   const struck = trouble.strike(stage, active, forMs)
   if (kind === 'the active daemon is killed' || kind === 'its machine dies') {
-    await until('it is gone', 10_000, () => Promise.resolve(!active.daemon.runs))
+    await until('it is gone', () => Promise.resolve(!active.daemon.runs))
     await theActive(stage)
     tookOver.push(Date.now() - at)
   }
@@ -183,7 +183,7 @@ async function judged(stage: StandbyStage, ids: readonly string[], began: number
     const incidents = [...foldIncidents(entries()).values()].filter(({ host }) => host === dead)
     return incidents.length > 0 && incidents.every(({ closed }) => closed !== null)
   }
-  await until('every incident is over', recoveryLimitMs, () => Promise.resolve(isOver()))
+  await until('every incident is over', () => Promise.resolve(isOver()), recoveryLimitMs)
   const wrong: string[] = []
   const { running, doubles } = await truth()
   wrong.push(

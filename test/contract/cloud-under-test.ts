@@ -24,7 +24,7 @@ export interface CloudUnderTest {
   hosts: [string, string, string]
   /** A host that no test kills: its nova-compute's first power sync, within a minute of its start, is long over. */
   quietHost: string
-  pace: { pollMs: number; limitMs: number; downMs: number; rpcTimeoutMs: number; lifecycleDelayMs: number }
+  pace: { pollMs: number; limitMs: number; rpcTimeoutMs: number; lifecycleDelayMs: number }
   /** Adds a unique part so that a shared cloud's other servers are left alone. */
   prefix: string
   crash(host: string): Promise<void>
@@ -34,9 +34,10 @@ export interface CloudUnderTest {
   crashGuest(id: string, how?: 'unheard'): Promise<void>
   /** The hypervisor pauses the guest by itself. */
   pauseGuest(id: string): Promise<void>
+  /** `slow`: each spawn lasts, and `slowMove`: each landed instance moves late, until that is taken back (in the simulator: for a while). */
   fault(
     host: string,
-    fault: { fail?: boolean; stopFail?: boolean; slowSeconds?: number; slowMoveSeconds?: number } | null,
+    fault: { fail?: boolean; stopFail?: boolean; slow?: boolean; slowMove?: boolean } | null,
   ): Promise<void>
   truth(): Promise<{
     running: Record<string, string[]>

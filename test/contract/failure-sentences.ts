@@ -95,11 +95,16 @@ export function failureSentences(scene: Scene): void {
     it('twice at once: Nova takes both orders, at most one ends well, and the guest runs on both hosts', async () => {
       const [, other, third] = scene.cloud.hosts
       const id = take()
-      for (const host of [other, third]) await scene.cloud.fault(host, { slowSeconds: 2 })
+      for (const host of [other, third]) await scene.cloud.fault(host, { slow: true })
       await scene.steps.evacuate(id, 90, { host: other })
       await scene.steps.until(async () => (await scene.steps.state(id)).task === 'rebuild_spawning', 'the first spawns')
       await scene.steps.evacuate(id, 90, { host: third })
       const query = `instance_uuid=${id}&migration_type=evacuation`
+      await scene.steps.until(
+        async () => (await scene.steps.migrations(query)).every((at) => at.status === 'pre-migrating'),
+        'both claimed',
+      )
+      for (const host of [other, third]) await scene.cloud.fault(host, null)
       const over = ['done', 'failed', 'error', 'completed']
       await scene.steps.until(
         async () => (await scene.steps.migrations(query)).every((at) => over.includes(at.status)),
@@ -111,7 +116,6 @@ export function failureSentences(scene: Scene): void {
       const { running, doubles } = await scene.cloud.truth()
       expect(running[id]?.sort()).toEqual([other, third])
       expect(doubles.filter((at) => at.uuid === id).length).toBeGreaterThan(0)
-      for (const host of [other, third]) await scene.cloud.fault(host, null)
     })
 
     it('confirmResize with the source down is 409 without a reason of its own', async () => {
@@ -138,10 +142,11 @@ export function failureSentences(scene: Scene): void {
     it('whose task is reset while it spawns has failed, without an event of a stop, and its guest runs on the destination', async () => {
       const [dying, other] = scene.cloud.hosts
       const id = take()
-      await scene.cloud.fault(other, { slowSeconds: 3 })
+      await scene.cloud.fault(other, { slow: true })
       const requestId = await scene.steps.evacuate(id, 90, { host: other })
       await scene.steps.until(async () => (await scene.steps.state(id)).task === 'rebuild_spawning', 'it spawns')
       expect((await scene.steps.act(id, { 'os-resetState': { state: 'active' } })).status).toBe(202)
+      await scene.cloud.fault(other, null)
       expect((await scene.steps.evacuated(id)).status).toBe('failed')
       await scene.steps.settled(id, 'error')
       expect(await scene.steps.state(id)).toMatchObject({ host: dying })
@@ -149,7 +154,6 @@ export function failureSentences(scene: Scene): void {
       const action = await scene.steps.action(id, requestId)
       expect(action.events.map((event: any) => event.event)).not.toContain('compute_stop_instance')
       expect((await scene.cloud.truth()).running[id]).toEqual([other])
-      await scene.cloud.fault(other, null)
     })
 
     it('an instance deleted on a dead host is gone at once, its migrations with it', async () => {

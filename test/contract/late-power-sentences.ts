@@ -90,7 +90,7 @@ export function latePowerSentences(scene: Scene): void {
     it('is accepted for that host also in the moment in which an evacuation ends, and then leaves its task on the instance, which then refuses every other order', async () => {
       const { steps, cloud } = scene
       const [dying, kept] = cloud.hosts
-      await cloud.fault(kept, { slowMoveSeconds: 5 })
+      await cloud.fault(kept, { slowMove: true })
       await steps.evacuate(landing, 90, { host: kept })
       const spawned = { vm: 'active', task: null, host: dying }
       await steps.until(async () => {
@@ -99,9 +99,9 @@ export function latePowerSentences(scene: Scene): void {
       }, 'spawned')
       const ordered = await steps.act(landing, { 'os-stop': null })
       expect(ordered.status).toBe(202)
+      await cloud.fault(kept, null)
       expect((await steps.evacuated(landing)).status).toBe('done')
       await steps.until(async () => (await steps.state(landing)).host === kept, 'moved')
-      await cloud.fault(kept, null)
       expect(await steps.state(landing)).toMatchObject({ vm: 'active', task: 'powering-off' })
       const request = ordered.headers.get('x-openstack-request-id') ?? ''
       const shown = await nova(cloud, 'GET', `/servers/${landing}/os-instance-actions/${request}`)
@@ -133,6 +133,8 @@ export function latePowerSentences(scene: Scene): void {
     it('is carried out alike where it was a resume, an unrescue or a rescue: the guest is started before the task is looked at', async () => {
       const { cloud } = scene
       const [dying, kept] = cloud.hosts
+      const late = ['resumed', 'unrescued', 'rescued'] as const
+      for (const kind of late) await eventOf(kind)
       const { running } = await cloud.truth()
       for (const [kind, task] of [
         ['resumed', 'resuming'],

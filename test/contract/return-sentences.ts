@@ -44,8 +44,7 @@ export function returnSentences(scene: Scene): void {
       const { cloud, steps } = scene
       const [dying, other] = cloud.hosts
       const id = await steps.boot(dying)
-      // Longer than a nova-compute takes to start, in seconds of a real cloud and tenths of one in the simulator.
-      await cloud.fault(other, { slowSeconds: cloud.pace.limitMs > 10_000 ? 45 : 15 })
+      await cloud.fault(other, { slow: true })
       await steps.kill(dying)
       await steps.evacuate(id, 90, { host: other })
       const record = async (): Promise<any> =>
@@ -54,8 +53,8 @@ export function returnSentences(scene: Scene): void {
       await cloud.start(dying)
       await steps.until(async () => (await record()).status === 'completed', 'settled by the start, though it goes on')
       expect((await steps.state(id)).host).toBe(dying)
-      await steps.until(async () => (await record()).status === 'done', 'the destination writes done over it')
       await cloud.fault(other, null)
+      await steps.until(async () => (await record()).status === 'done', 'the destination writes done over it')
       expect((await steps.state(id)).host).toBe(other)
       expect((await steps.put(dying, { forced_down: false })).status).toBe(400)
       await cloud.isolate(dying)

@@ -13,6 +13,9 @@ const realClock: Clock = {
   },
 }
 
+/** How long what is slow takes. Shorter: a test misses what it is to see meanwhile. */
+const slowMs = 1_500
+
 /** A fresh simulated cloud; `close` ends it. */
 export async function simulatedCloud(
   maxMicroversion: string,
@@ -21,9 +24,10 @@ export async function simulatedCloud(
     clock: realClock,
     maxMicroversion,
     reportIntervalMs: 100,
-    serviceDownTimeMs: 400,
+    // Shorter, and a worker that stands still for a moment makes hosts dead.
+    serviceDownTimeMs: 1_000,
     powerSyncMs: 3_600_000,
-    timings: { rpcTimeoutMs: 300, lifecycleDelayMs: 1_500 },
+    timings: { rpcTimeoutMs: 1_000, lifecycleDelayMs: 1_500 },
   })
   const access = simulator.cloud()
   return {
@@ -36,7 +40,7 @@ export async function simulatedCloud(
     maxMinor: Number(maxMicroversion.split('.')[1]),
     hosts: ['cmp01', 'cmp02', 'cmp03'],
     quietHost: 'cmp04',
-    pace: { pollMs: 3, limitMs: 5_000, downMs: 400, rpcTimeoutMs: 300, lifecycleDelayMs: 1_500 },
+    pace: { pollMs: 3, limitMs: 30_000, rpcTimeoutMs: 1_000, lifecycleDelayMs: 1_500 },
     prefix: 'ct',
     crash: async (host) => simulator.crash(host),
     isolate: async (host) => simulator.isolate(host),
@@ -47,8 +51,8 @@ export async function simulatedCloud(
       simulator.fault(host, {
         spawnFails: fault?.fail ?? false,
         stopFails: fault?.stopFail ?? false,
-        slowSpawnMs: (fault?.slowSeconds ?? 0) * 100,
-        slowMoveMs: (fault?.slowMoveSeconds ?? 0) * 100,
+        slowSpawnMs: fault?.slow === true ? slowMs : 0,
+        slowMoveMs: fault?.slowMove === true ? slowMs : 0,
       })
     },
     truth: async () => simulator.truth(),

@@ -1,6 +1,6 @@
 /** Two hosts that die together: the order whose destination died before it took it, and what it does when that host returns. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nova, placement } from './cloud-under-test.ts'
+import { nova } from './cloud-under-test.ts'
 import type { Scene } from './nova-contract.ts'
 
 export function staleOrderSentences(scene: Scene): void {
@@ -38,7 +38,7 @@ export function staleOrderSentences(scene: Scene): void {
     it('stays accepted without a destination, its instance rebuilding on its old host', async () => {
       const [dying] = scene.cloud.hosts
       for (const kind of kinds) {
-        await scene.steps.until(async () => (await allocated(scene, id[kind])).length === 2, 'scheduled')
+        await scene.steps.until(async () => (await scene.steps.allocated(id[kind])).length === 2, 'scheduled')
         expect(await records(id[kind])).toMatchObject([
           { status: 'accepted', source_compute: dying, dest_compute: null },
         ])
@@ -48,7 +48,7 @@ export function staleOrderSentences(scene: Scene): void {
 
     it('is known to Placement alone: the instance is allocated on its old host and on the chosen one', async () => {
       const [dying] = scene.cloud.hosts
-      for (const kind of kinds) expect(await allocated(scene, id[kind])).toEqual([dying, stale()].sort())
+      for (const kind of kinds) expect(await scene.steps.allocated(id[kind])).toEqual([dying, stale()].sort())
     })
 
     it('leaves its record to the next evacuation, whose own stays accepted', async () => {
@@ -66,7 +66,7 @@ export function staleOrderSentences(scene: Scene): void {
           { status: 'accepted', dest_compute: null },
           { status: 'done', source_compute: dying, dest_compute: host },
         ])
-        expect(await allocated(scene, id[kind])).toEqual([dying, stale(), host].sort())
+        expect(await scene.steps.allocated(id[kind])).toEqual([dying, stale(), host].sort())
       }
       if (cloud.maxMinor < 95) await steps.into(id.stopped, { 'os-stop': null }, 'stopped')
     })
@@ -79,7 +79,7 @@ export function staleOrderSentences(scene: Scene): void {
       await cloud.start(stale())
       for (const kind of kinds) {
         await steps.until(async () => (await steps.state(id[kind])).vm === 'error', 'broken')
-        await steps.until(async () => (await allocated(scene, id[kind])).length === 2, 'its allocation is dropped')
+        await steps.until(async () => (await scene.steps.allocated(id[kind])).length === 2, 'its allocation is dropped')
         expect(await steps.state(id[kind])).toEqual({
           vm: 'error',
           task: 'rebuilding',
@@ -91,7 +91,7 @@ export function staleOrderSentences(scene: Scene): void {
           { status: 'accepted', dest_compute: null },
           { status: 'failed', dest_compute: stale() },
         ])
-        expect(await allocated(scene, id[kind])).toEqual([dying, landed[kind]].sort())
+        expect(await scene.steps.allocated(id[kind])).toEqual([dying, landed[kind]].sort())
       }
       const { running } = await cloud.truth()
       expect([running[id.running], running[id.stopped]]).toEqual([[landed.running], undefined])
@@ -147,7 +147,7 @@ export function staleOrderSentences(scene: Scene): void {
       await steps.kill(cloud.hosts[0])
       for (const host of others()) {
         await sentTo(host)
-        await steps.until(async () => (await allocated(scene, id)).includes(host), 'scheduled')
+        await steps.until(async () => (await scene.steps.allocated(id)).includes(host), 'scheduled')
         await steps.put(host, { forced_down: true })
         await steps.into(id, { 'os-resetState': { state: 'active' } }, 'active')
       }
@@ -185,12 +185,4 @@ export function staleOrderSentences(scene: Scene): void {
       expect((await cloud.truth()).running[id]?.toSorted()).toEqual([second, quiet()].toSorted())
     })
   })
-}
-
-/** Hosts on which Placement has something allocated to the instance. */
-async function allocated({ cloud }: Scene, instance: string): Promise<string[]> {
-  const providers = (await placement(cloud, '/resource_providers')).body.resource_providers
-  const { allocations } = (await placement(cloud, `/allocations/${instance}`)).body
-  const nameOf = (uuid: string): string => providers.find((at: any) => at.uuid === uuid).name
-  return Object.keys(allocations).map(nameOf).sort()
 }

@@ -1,5 +1,5 @@
 /** The moves that the contract's sentences are made of: boot, wait, force down, evacuate, look. */
-import { nova, type CloudUnderTest, type Reply } from './cloud-under-test.ts'
+import { nova, placement, type CloudUnderTest, type Reply } from './cloud-under-test.ts'
 
 export class Steps {
   readonly cloud: CloudUnderTest
@@ -105,6 +105,14 @@ export class Steps {
     const reply = await nova(this.cloud, 'GET', `/os-migrations?${query}`, undefined, { minor })
     if (reply.status !== 200) throw new Error(`migrations: ${reply.text}`)
     return reply.body.migrations
+  }
+
+  /** Hosts on which Placement has something allocated to the instance. */
+  async allocated(id: string): Promise<string[]> {
+    const providers = (await placement(this.cloud, '/resource_providers')).body.resource_providers
+    const { allocations } = (await placement(this.cloud, `/allocations/${id}`)).body
+    const nameOf = (uuid: string): string => providers.find((at: any) => at.uuid === uuid).name
+    return Object.keys(allocations).map(nameOf).sort()
   }
 
   /** POST evacuate; gives its request id. */

@@ -45,7 +45,7 @@ export async function failureCommands(
 }
 
 async function finished(client: OpenstackClient, version: string, notification: string): Promise<void> {
-  await until('the notification is finished', 240_000, async () => {
+  await until('the notification is finished', async () => {
     const { status } = await client.one(version, 'notification', 'show', notification)
     if (status === 'error' || status === 'failed') throw new Error(`the notification is ${status}`)
     return status === 'finished'

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   stage.freshDaemon({ segment: { on_declared_down: 'recover' } })
-  for (const host of stage.cloud.hosts.slice(1)) await stage.cloud.fault(host, { slowSeconds: 3 })
+  for (const host of stage.cloud.hosts.slice(1)) await lab('fault', host, 'slow=3')
 })
 afterEach(async () => {
   for (const host of stage.cloud.hosts) await stage.cloud.fault(host, null)
@@ -41,7 +41,7 @@ describe('what someone evacuates by hand', () => {
     await pauseMs(Math.max(0, afterS * 1_000 - (Date.now() - crashedAt)))
     await evacuateByHand(ids)
     const byHandAt = Date.now()
-    const incident = await stage.daemon.incident(dead, ({ closed }) => closed !== null, 150_000)
+    const incident = await stage.daemon.incident(dead, ({ closed }) => closed !== null)
     // Nova takes a second order at any time: one that meets ours can only be told, and is never called a success.
     const metOurs = (id: string): boolean =>
       stage.has(

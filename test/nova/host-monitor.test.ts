@@ -34,13 +34,13 @@ function reports(): EntryOf<'report.received'>[] {
 
 /** Waits until the monitor has posted so many reports of that event. */
 async function reported(event: 'STARTED' | 'STOPPED', count = 1): Promise<EntryOf<'report.received'>> {
-  return until(`${count} reports of ${event}`, 60_000, () =>
+  return until(`${count} reports of ${event}`, () =>
     Promise.resolve(reports().filter(({ data }) => data.payload['event'] === event)[count - 1]),
   )
 }
 
 async function settled(report: EntryOf<'report.received'>): Promise<EntryOf<'report.settled'>['data']> {
-  return until(`what became of ${report.data.payload['event']}`, 180_000, () =>
+  return until(`what became of ${report.data.payload['event']}`, () =>
     Promise.resolve(
       stage.daemon
         .entries()
@@ -97,7 +97,7 @@ describe("a host that Masakari's host monitor reports", () => {
     expect((await reported('STARTED')).seq).toBeLessThan(stopped.seq)
     expect(await stage.evacuations(id)).toEqual([])
     await lab('bmc', host, 'reachable=true')
-    const incident = await stage.daemon.incident(host, ({ closed }) => closed !== null, 180_000)
+    const incident = await stage.daemon.incident(host, ({ closed }) => closed !== null)
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
     // Something answers at its address again, but no nova-compute beats.
     await lab('address', host, 'on')

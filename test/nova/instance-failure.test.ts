@@ -97,7 +97,7 @@ describe('a guest whose QEMU is killed', () => {
   it('runs again, by one incident of its own', async () => {
     const killedAt = Date.now()
     await host.signal('KILL', id.killed)
-    await until('it runs again', 60_000, async () => {
+    await until('it runs again', async () => {
       const { vm, task, power } = await stage.tenants.steps.state(id.killed)
       return vm === 'active' && task === null && power === 1 && (await runs('killed'))
     })
@@ -120,7 +120,7 @@ describe('a guest whose QEMU is killed', () => {
     ]
     console.log(`instance failure: ${JSON.stringify({ reportedMs, askedMs, ranMs })}, the last two from the report on`)
     await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
-    await until('its report is settled', 60_000, () =>
+    await until('its report is settled', () =>
       Promise.resolve(
         stage.daemon.entries().some(({ kind, instance }) => kind === 'report.settled' && instance === id.killed),
       ),
@@ -153,10 +153,10 @@ describe('Lifeboat does nothing about', () => {
     await host.virsh('reset', id.reset)
     await host.signal('KILL', id[unasked])
     // Its monitor reports only an agent that has answered: when the second ping arrives, the first one has been.
-    await until('its agent has answered its monitor', 120_000, async () => (await pingsOf('silent')) > 1)
+    await until('its agent has answered its monitor', async () => (await pingsOf('silent')) > 1)
     await host.endAgent(id.silent)
     await pauseMs(untilNovaHasStoppedItMs)
-    await until('its silence is reported', 60_000, async () => (await answersOf('silent')).length > 0)
+    await until('its silence is reported', async () => (await answersOf('silent')).length > 0)
   })
 
   it.each([

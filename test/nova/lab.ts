@@ -60,7 +60,7 @@ export async function labCloud(
     hosts,
     quietHost: 'cmp04',
     // Each poll costs Nova's API some 40 ms of one of the machine's cores, which the recovery under test needs too.
-    pace: { pollMs: 250, limitMs: 240_000, downMs: 8_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
+    pace: { pollMs: 250, limitMs: 240_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
     prefix,
     crash: async (host) => {
       await lab('crash', host)
@@ -78,9 +78,9 @@ export async function labCloud(
       await lab('pause-guest', id)
     },
     fault: async (host, fault) => {
-      const { fail = null, stopFail = null, slowSeconds = null, slowMoveSeconds = null } = fault ?? {}
-      const slow = [`slow=${slowSeconds}`, `slow_move=${slowMoveSeconds}`]
-      await lab('fault', host, `fail=${fail}`, `stop_fail=${stopFail}`, ...slow)
+      const { fail = null, stopFail = null, slow = false, slowMove = false } = fault ?? {}
+      const lasting = [`slow=${slow ? 200 : null}`, `slow_move=${slowMove ? 200 : null}`]
+      await lab('fault', host, `fail=${fail}`, `stop_fail=${stopFail}`, ...lasting)
     },
     truth: async () => JSON.parse(await lab('truth')),
     tidy: () => tidy(cloud),

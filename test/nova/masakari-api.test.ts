@@ -63,13 +63,9 @@ describe("Masakari's process monitor", () => {
     await lab('isolate', host)
     const log = await lab('process-monitor', host)
     expect(log).toMatch(/Response: .*status=(running|finished)/)
-    await until(
-      `${host} is disabled`,
-      30_000,
-      async () => (await stage.tenants.steps.service(host)).status === 'disabled',
-    )
+    await until(`${host} is disabled`, async () => (await stage.tenants.steps.service(host)).status === 'disabled')
     // It is on record once Nova's answer is.
-    await until('the disable is on record', 30_000, () => Promise.resolve(stage.has(isDisable)))
+    await until('the disable is on record', () => Promise.resolve(stage.has(isDisable)))
     const disabledMs = momentOf(isDisable) - momentOf(({ kind }) => kind === 'report.received')
     console.log(`process monitor: ${JSON.stringify({ disabledMs })}`)
     expect((await stage.tenants.steps.service(host)).disabled_reason).toContain('its nova-compute is down')
@@ -77,16 +73,12 @@ describe("Masakari's process monitor", () => {
     expect(incidents).toHaveLength(1)
     expect(incidents[0]).toMatchObject({ host, process: 'nova-compute', openedBy: 'masakari' })
     const [notification] = await client.many('1.3', 'notification', 'list')
-    await until('the report is finished', 10_000, async () => {
+    await until('the report is finished', async () => {
       const shown = await client.one('1.3', 'notification', 'show', String(notification?.['notification_uuid']))
       return shown['status'] === 'finished'
     })
     await lab('start', host)
-    await until(
-      `${host} is enabled`,
-      90_000,
-      async () => (await stage.tenants.steps.service(host)).status === 'enabled',
-    )
+    await until(`${host} is enabled`, async () => (await stage.tenants.steps.service(host)).status === 'enabled')
     expect(await stage.tenants.steps.state(id)).toMatchObject({ vm: 'active', task: null, host })
   })
 })

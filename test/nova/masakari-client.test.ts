@@ -87,7 +87,7 @@ describe("each command of Masakari's client", () => {
     const id = await stage.tenants.boot('guest', host)
     await lab('crash', host)
     const failure = ['notification', 'list', '--filters', 'type=COMPUTE_HOST']
-    const row = await until('it is listed', 120_000, async () => (await client.many('1.3', ...failure))[0])
+    const row = await until('it is listed', async () => (await client.many('1.3', ...failure))[0])
     const notification = String(row['notification_uuid'])
     for (const version of versions) {
       const { 'notification vmove show': move = '', ...others } = recorded()[`failure ${version}`] ?? {}

@@ -27,8 +27,8 @@ beforeAll(async () => {
   guest = await stage.tenants.boot('guest', host)
   await stage.watch()
   await lab('crash', host)
-  await stage.daemon.incident(host, ({ closed }) => closed !== null, 120_000)
-  notification = await until('the notification is listed', 20_000, async () => (await list('notifications')).rows[0])
+  await stage.daemon.incident(host, ({ closed }) => closed !== null)
+  notification = await until('the notification is listed', async () => (await list('notifications')).rows[0])
 })
 afterAll(async () => {
   await stage.tidy()

@@ -37,21 +37,26 @@ it('a segment that is disabled, and a host on maintenance, hold a recovery in it
   await client.one('1.3', 'segment', 'host', 'create', host, 'COMPUTE', 'SSH', 'rack')
   const segment = ['segment', 'update', 'rack', '--is_enabled']
   const maintenance = ['segment', 'host', 'update', 'rack', host, '--on_maintenance']
-  // An evacuation lasts so long that the client can act during it.
-  for (const destination of destinations) await stage.cloud.fault(destination, { slowSeconds: 10 })
+  // An evacuation lasts until the client has acted.
+  const slow = async (is: boolean): Promise<void> => {
+    for (const destination of destinations) await stage.cloud.fault(destination, { slow: is })
+  }
+  await slow(true)
   await lab('crash', host)
   for (const [turn, command, hold, release] of [
     [1, segment, 'False', 'True'],
     [2, maintenance, 'True', 'False'],
   ] as const) {
-    await stage.daemon.incident(host, () => evacuations('step.issued') === turn, 120_000)
+    await stage.daemon.incident(host, () => evacuations('step.issued') === turn)
     await client.one('1.3', ...command, hold)
     await stage.daemon.incident(host, ({ held }) => held?.code === 'MAINTENANCE')
+    await slow(false)
     await stage.daemon.incident(host, () => evacuations('step.confirmed') === turn)
     await pauseMs(5_000)
     expect(evacuations('step.issued')).toBe(turn)
+    await slow(turn === 1)
     await client.one('1.3', ...command, release)
   }
-  const { closed } = await stage.daemon.incident(host, (incident) => incident.closed !== null, 120_000)
+  const { closed } = await stage.daemon.incident(host, (incident) => incident.closed !== null)
   expect(closed?.counts).toEqual({ recovered: 3 })
 })

@@ -39,7 +39,7 @@ const outages = {
     begin: async () => {
       await lab('kill', 'nova-api')
       stage.daemon.launch()
-      await until("Masakari's API answers", 30_000, () => fetch(`http://${listen}/`).catch(() => false as const))
+      await until("Masakari's API answers", () => fetch(`http://${listen}/`).catch(() => false as const))
     },
     retry: /Retry sending .*503/,
     end: () => lab('start', 'nova-api'),
@@ -74,16 +74,12 @@ it.each(Object.entries(outages))(
     let log = ''
     monitor.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
     const ended = once(monitor, 'close')
-    await until('the monitor tries again', 60_000, () => Promise.resolve(outage.retry.test(log)))
+    await until('the monitor tries again', () => Promise.resolve(outage.retry.test(log)))
     expect((await reported(token)).status).toBe(503)
     await outage.end()
     await ended
     expect(log).toMatch(/Response: .*status=(running|finished)/)
-    await until(
-      `${host} is disabled`,
-      60_000,
-      async () => (await stage.tenants.steps.service(host)).status === 'disabled',
-    )
+    await until(`${host} is disabled`, async () => (await stage.tenants.steps.service(host)).status === 'disabled')
     expect(stage.daemon.incidents()).toMatchObject([{ host, process: 'nova-compute' }])
   },
 )

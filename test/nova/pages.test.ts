@@ -154,5 +154,5 @@ async function signOff(page: Page, words: string): Promise<void> {
   await expect
     .poll(() => textOf(page, 'section:has(#review)'), { timeout: 10_000 })
     .toMatch(new RegExp(`Signed off by ${stage.cloud.credentials.username}`))
-  await until('the journal has it', 5_000, () => Promise.resolve(stage.has(({ kind }) => kind === 'review.signed-off')))
+  await until('the journal has it', () => Promise.resolve(stage.has(({ kind }) => kind === 'review.signed-off')))
 }

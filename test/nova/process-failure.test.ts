@@ -38,7 +38,6 @@ async function disabledBecause(): Promise<string | null> {
 async function untilDisabled(): Promise<void> {
   await until(
     `${host} is disabled by us`,
-    90_000,
     async () => (await disabledBecause())?.includes('its nova-compute is down') === true,
   )
 }
@@ -52,7 +51,7 @@ describe('a nova-compute that is down on a host that lives', () => {
     await untilDisabled()
     expect(stage.has(({ kind }) => kind === 'incident.opened')).toBe(false)
     await lab('start', host)
-    await until(`${host} is enabled`, 90_000, async () => (await disabledBecause()) === null)
+    await until(`${host} is enabled`, async () => (await disabledBecause()) === null)
     expect(await stage.tenants.steps.state(id)).toMatchObject({ vm: 'active', task: null, host })
     await stage.nothingRanTwice(began)
   })
@@ -64,20 +63,14 @@ describe('a nova-compute that is down on a host that lives', () => {
     await lab('isolate', host)
     await untilDisabled()
     await lab('crash', host)
-    await until('the host has its own incident', 60_000, () =>
+    await until('the host has its own incident', () =>
       Promise.resolve(stage.has(({ kind }) => kind === 'incident.opened')),
     )
-    const incident = await stage.daemon.incident(
-      host,
-      ({ process, closed }) => process === null && closed !== null,
-      120_000,
-    )
+    const incident = await stage.daemon.incident(host, ({ process, closed }) => process === null && closed !== null)
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
     await lab('start', host)
-    await until(`${host} is enabled`, 90_000, async () => (await disabledBecause()) === null)
-    await until('its return is on record', 60_000, () =>
-      Promise.resolve(stage.has(({ kind }) => kind === 'service.restored')),
-    )
+    await until(`${host} is enabled`, async () => (await disabledBecause()) === null)
+    await until('its return is on record', () => Promise.resolve(stage.has(({ kind }) => kind === 'service.restored')))
     expect(steps('host.fence.', 'step.intended')).toHaveLength(1)
     expect(steps('return.enable.', 'step.issued')).toHaveLength(1)
     // The disable for its nova-compute is taken back with the rest, not by itself.

@@ -60,7 +60,7 @@ it('guests of a host that crashed run elsewhere or stay off, and its return star
   await lab('bmc', dying.name, 'power=On')
   await lab('start', dying.name)
   const service = (): Promise<{ status: string; forced_down: boolean }> => stage.tenants.steps.service(dying.name)
-  await until(`${dying.name} is enabled`, 180_000, async () => {
+  await until(`${dying.name} is enabled`, async () => {
     const { status, forced_down: forcedDown } = await service()
     return status === 'enabled' && !forcedDown
   })
@@ -93,9 +93,7 @@ it('a resume that waited for a dead host starts its guest there, which people ar
     stage.daemon
       .entries()
       .flatMap(({ kind, instance, data }) => (kind === 'debt.settled' && instance === id ? [data.end] : []))
-  await until('both orders are settled', 180_000, () =>
-    Promise.resolve([saved, web].every((id) => settled(id).length > 0)),
-  )
+  await until('both orders are settled', () => Promise.resolve([saved, web].every((id) => settled(id).length > 0)))
   expect([settled(saved), settled(web)]).toEqual([['struck'], ['repaired']])
   expect(await Promise.all([saved, web].map(runsOn))).toEqual([[dying.name], [other.name]])
   expect(await tenants.steps.state(saved)).toMatchObject({ vm: 'stopped', host: other.name })
@@ -119,7 +117,7 @@ it('a destination that is refused the write lock of a disk voids the proof of de
   const id = await stage.tenants.boot('lives', dying.name)
   await stage.watch()
   await lab('isolate', dying.name)
-  await until('the proof is void', 180_000, () =>
+  await until('the proof is void', () =>
     Promise.resolve(
       stage.has(({ kind, data }) => kind === 'proof.voided' && 'code' in data && data.code === 'DISK_IN_USE'),
     ),

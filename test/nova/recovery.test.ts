@@ -205,7 +205,7 @@ describe('a crashed host', () => {
       await daemon.watched()
       proxy.deaf = true
       await lab('crash', dead)
-      const incident = await daemon.incident(dead, (at) => at.closed !== null, 180_000)
+      const incident = await daemon.incident(dead, (at) => at.closed !== null)
       for (const id of ids) {
         expect(outcomeOf(incident, id)).toMatch(/^recovered /)
         expect((await evacuationsOf(id)).map((record) => record.status)).toEqual(['done'])
@@ -225,7 +225,7 @@ describe('a host that is not what it seems', () => {
     await daemon.start()
     await daemon.watched()
     await lab('isolate', dead)
-    await until('the verdict service-down', 60_000, () =>
+    await until('the verdict service-down', () =>
       Promise.resolve(
         daemon
           .entries()
@@ -258,7 +258,7 @@ describe('a host that is not what it seems', () => {
     await daemon.start()
     await daemon.watched()
     await tenants.steps.put(dead, { forced_down: true })
-    await until('the alarm', 60_000, () =>
+    await until('the alarm', () =>
       Promise.resolve(daemon.entries().some((entry) => entry.kind === 'alarm.raised' && entry.host === dead)),
     )
     await new Promise((resolve) => setTimeout(resolve, 5_000))
@@ -276,7 +276,7 @@ describe('a fault that is not a host', () => {
     await lab('kill', part)
     await whileItIsDead()
     await lab('start', part)
-    await until('the freeze and its end', 150_000, () => {
+    await until('the freeze and its end', () => {
       const kinds = daemon.entries().map((entry) => entry.kind)
       return Promise.resolve(kinds.includes('monitor.frozen') && kinds.includes('monitor.thawed'))
     })
@@ -312,7 +312,7 @@ describe('a fault that is not a host', () => {
     await daemon.start()
     await daemon.watched()
     await lab('crash', ...cloud.hosts)
-    await until('the brake holds', 60_000, () =>
+    await until('the brake holds', () =>
       Promise.resolve(daemon.entries().some((entry) => entry.kind === 'incident.held' && entry.data.code === 'BRAKE')),
     )
     await new Promise((resolve) => setTimeout(resolve, 8_000))

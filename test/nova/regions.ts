@@ -48,7 +48,7 @@ export class Regions {
 async function freshKeystone(): Promise<void> {
   await lab('kill', 'keystone')
   await lab('start', 'keystone')
-  await until('Keystone answers', 60_000, async () => {
+  await until('Keystone answers', async () => {
     const answer = await fetch(labIdentityUrl).catch(() => null)
     return answer?.ok === true
   })

@@ -67,11 +67,11 @@ describe('reports of guests', () => {
     // A rescue starts the guest again, from another disk; of one that runs nobody would be told.
     await stage.cloud.crashGuest(rescued!, 'unheard')
     await stage.watch()
-    await stage.cloud.fault(host, { slowSeconds: 20 })
+    await lab('fault', host, 'slow=20')
     expect((await owner.act(busy!, { rebuild: { imageRef: image } })).status).toBe(202)
     const all = [away, busy!, stopped!, paused!, suspended!, rescued!, deleted!, resized]
     expect(await Promise.all(all.map(report))).toEqual(all.map(() => 202))
-    await until('what became of each report is on record', 90_000, () =>
+    await until('what became of each report is on record', () =>
       Promise.resolve(stage.daemon.entries().filter(({ kind }) => kind === 'report.settled').length === all.length),
     )
     expect(stage.has(({ kind }) => kind === 'step.intended')).toBe(false)
@@ -98,7 +98,7 @@ describe('reports of guests', () => {
     // One that is there already is refused as repeated, as Masakari does.
     expect(new Set(await Promise.all(fifty.map(report)))).toEqual(new Set([202, 409]))
     await crashed
-    const incident = await stage.daemon.incident(host, ({ closed }) => closed !== null, 240_000)
+    const incident = await stage.daemon.incident(host, ({ closed }) => closed !== null)
     expect(stage.daemon.incidents().map(({ id }) => id)).toEqual([incident.id])
     for (const guest of guests) {
       expect(outcomeOf(incident, guest)).toMatch(/^recovered /)

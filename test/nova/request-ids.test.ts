@@ -31,7 +31,7 @@ it("a grep for a step's id finds its request in nova-api and its work on the des
   try {
     await stage.watch()
     await lab('crash', dead)
-    const incident = await daemon.incident(dead, (at) => at.closed !== null, 120_000)
+    const incident = await daemon.incident(dead, (at) => at.closed !== null)
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
 
     const steps = [...(incident.instances.get(id)?.steps.values() ?? [])]

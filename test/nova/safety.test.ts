@@ -31,7 +31,7 @@ describe('a host whose nova-compute alone is gone', () => {
     const daemon = stage.freshDaemon({ segment: { on_service_down: 'fence' } })
     await stage.watch()
     await lab('isolate', dead)
-    const incident = await daemon.incident(dead, (at) => at.closed !== null, 120_000)
+    const incident = await daemon.incident(dead, (at) => at.closed !== null)
     const kinds = daemon.entries().filter((entry) => entry.incident === incident.id)
     const proofAt = kinds.findIndex(({ kind }) => kind === 'proof.recorded')
     const orderAt = kinds.findIndex((entry) => entry.kind === 'step.intended' && entry.data.kind === 'evacuate')
@@ -56,7 +56,7 @@ describe('a host with a dead BMC', () => {
     await stage.watch()
     await lab('bmc', dead, 'reachable=false')
     await lab('partition', dead)
-    const incident = await daemon.incident(dead, (at) => at.closed !== null, 120_000)
+    const incident = await daemon.incident(dead, (at) => at.closed !== null)
     expect(incident.proof).toMatchObject({ method: 'outlet', strength: 'command-verified' })
     const attempts = daemon.entries().flatMap((entry) => (entry.kind === 'fence.attempt' ? [entry.data] : []))
     expect(attempts.filter(({ phase }) => phase === 'failed').map(({ method }) => method)).toContain('bmc')
@@ -77,12 +77,12 @@ describe('a host that returns', () => {
     for (const host of ['cmp02', 'cmp03', 'cmp04']) await lab('fault', host, 'slow=4')
     await stage.watch()
     await lab('crash', dead)
-    await until('the first evacuation', 60_000, () =>
+    await until('the first evacuation', () =>
       Promise.resolve(stage.has((entry) => entry.kind === 'step.issued' && entry.step?.includes('evacuate') === true)),
     )
     await lab('start', dead)
     for (const host of ['cmp02', 'cmp03', 'cmp04']) await lab('fault', host, 'slow=null')
-    const incident = await daemon.incident(dead, (at) => at.closed !== null, 180_000)
+    const incident = await daemon.incident(dead, (at) => at.closed !== null)
     for (const id of [...ids, stopped]) expect(outcomeOf(incident, id)).toMatch(/^recovered /)
     for (const id of ids) {
       const { vm, host } = await stage.tenants.steps.state(id)
@@ -102,11 +102,11 @@ describe('a host that returns', () => {
       await lab('crash', dead)
       // Kept out, it is forced down already: its death needs no incident.
       const incidents = Math.min(flap, 4)
-      await until(`incident ${incidents}`, 60_000, () =>
+      await until(`incident ${incidents}`, () =>
         Promise.resolve(daemon.incidents().filter(({ closed }) => closed !== null).length >= incidents),
       )
       await lab('start', dead)
-      const settled = await until(`return or refusal ${flap}`, 90_000, async () => {
+      const settled = await until(`return or refusal ${flap}`, async () => {
         const service = await stage.tenants.steps.service(dead)
         if (service.status === 'enabled' && service.state === 'up') return 'back'
         return stage.has((entry) => entry.kind === 'return.changed' && entry.data.to === 'kept-out') && 'kept out'
@@ -118,7 +118,7 @@ describe('a host that returns', () => {
     expect((await stage.tenants.steps.service(dead)).status).toBe('disabled')
     const told = await daemon.command('host', 'return', dead, '--reason', 'its memory was replaced')
     expect(told.code, told.stderr).toBe(0)
-    await until('its return', 60_000, async () => (await stage.tenants.steps.service(dead)).status === 'enabled')
+    await until('its return', async () => (await stage.tenants.steps.service(dead)).status === 'enabled')
   })
 })
 
@@ -132,10 +132,10 @@ describe('an instance that its owner soft-deleted', () => {
     const id = await stage.tenants.boot('soft-deleted', dead)
     const beside = await stage.tenants.boot('beside', dead)
     await nova(stage.cloud, 'DELETE', `/servers/${id}`)
-    await until('soft-deleted', 60_000, async () => (await steps.state(id)).vm === 'soft-delete')
+    await until('soft-deleted', async () => (await steps.state(id)).vm === 'soft-delete')
     await stage.watch()
     await lab('crash', dead)
-    const incident = await stage.daemon.incident(dead, (at) => at.closed !== null, 120_000)
+    const incident = await stage.daemon.incident(dead, (at) => at.closed !== null)
     expect(outcomeOf(incident, beside)).toMatch(/^recovered /)
     expect(outcomeOf(incident, id)).toMatch(/^left SOFT_DELETED:/)
     expect(await stage.evacuations(id)).toEqual([])

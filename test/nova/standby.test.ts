@@ -17,7 +17,7 @@ let daemons: DaemonProcess[]
 beforeAll(async () => {
   stage = await LabStage.open('standby')
   await cluster.start()
-}, 300_000)
+})
 beforeEach(async () => {
   await cluster.tables('http://127.0.0.1:15000/v3')
   daemons = [1, 2].map((number) =>
@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const daemon of daemons) await daemon.stop()
   await stage.tidy()
-}, 300_000)
+})
 afterAll(async () => {
   await cluster.stop()
   stage.close()
@@ -53,12 +53,12 @@ async function pair(): Promise<[DaemonProcess, DaemonProcess]> {
   const [first, second] = daemons
   if (first === undefined || second === undefined) throw new Error('there are two')
   first.launch()
-  await until('the first is active', 30_000, () => isActive(1)).catch((thrown: unknown) => {
+  await until('the first is active', () => isActive(1)).catch((thrown: unknown) => {
     throw new Error(first.output.slice(-3_000), { cause: thrown })
   })
   second.launch()
   await first.watched()
-  await until('the second has the whole journal', 30_000, () => Promise.resolve(newest(second) === newest(first)))
+  await until('the second has the whole journal', () => Promise.resolve(newest(second) === newest(first)))
   return [first, second]
 }
 
@@ -89,15 +89,15 @@ describe('a recovery of ten instances', () => {
     const ids = await stage.tenants.bootMany(10, dead)
     const [first, second] = await pair()
     await lab('crash', dead)
-    await until('an evacuation is issued', 60_000, () => Promise.resolve(first.entries().some(isIssued)))
+    await until('an evacuation is issued', () => Promise.resolve(first.entries().some(isIssued)))
     await first.kill()
     const killedAt = Date.now()
-    await until('the second is active', 30_000, () => isActive(2)).catch((thrown: unknown) => {
+    await until('the second is active', () => isActive(2)).catch((thrown: unknown) => {
       throw new Error(second.output.slice(-4_000), { cause: thrown })
     })
     const tookMs = Date.now() - killedAt
     console.log(`take-over: ${tookMs} ms`)
-    await second.incident(dead, ({ closed }) => closed !== null, 120_000)
+    await second.incident(dead, ({ closed }) => closed !== null)
     await eachBackOnce(ids, since)
   })
 
@@ -106,13 +106,13 @@ describe('a recovery of ten instances', () => {
     const ids = await stage.tenants.bootMany(10, dead)
     const [first, second] = await pair()
     await lab('crash', dead)
-    await until('an evacuation is issued', 60_000, () => Promise.resolve(first.entries().some(isIssued)))
+    await until('an evacuation is issued', () => Promise.resolve(first.entries().some(isIssued)))
     first.standStill()
-    await until('the second is active', 30_000, () => isActive(2))
+    await until('the second is active', () => isActive(2))
     await pauseMs(3_000)
     first.goOn()
-    await until('the first has ended', 15_000, () => Promise.resolve(!first.runs))
-    await second.incident(dead, ({ closed }) => closed !== null, 120_000)
+    await until('the first has ended', () => Promise.resolve(!first.runs))
+    await second.incident(dead, ({ closed }) => closed !== null)
     await eachBackOnce(ids, since)
   })
 })
@@ -129,7 +129,7 @@ it('lets people read on the standby, and sends them to the active one with what 
 it('hands over at once when the active daemon is stopped in order: its lease need not run out', async () => {
   const [first, second] = await pair()
   await first.stop()
-  await until('the second is active', 30_000, () => isActive(2))
+  await until('the second is active', () => isActive(2))
   const [ended, began] = (['tenure.ended', 'tenure.began'] as const).map((kind) =>
     Date.parse(second.entries().findLast((entry) => entry.kind === kind)?.at ?? ''),
   )

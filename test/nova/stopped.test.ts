@@ -51,7 +51,7 @@ describe('a process that is stopped', () => {
     const ids = await stage.tenants.bootMany(4, dead)
     await stage.watch()
     await lab('crash', dead)
-    await until('the moment', 60_000, () => Promise.resolve(stage.has(reached)))
+    await until('the moment', () => Promise.resolve(stage.has(reached)))
     stage.daemon.standStill()
     const sent = async (): Promise<number> => (await Promise.all(ids.map((id) => stage.evacuations(id)))).flat().length
     await lab('bmc', dead, 'power=On')
@@ -60,7 +60,7 @@ describe('a process that is stopped', () => {
     const before = await sent()
     const rows = stage.daemon.entries().length
     stage.daemon.goOn()
-    await until('it has said why it waits', 30_000, () =>
+    await until('it has said why it waits', () =>
       Promise.resolve(
         stage.daemon
           .entries()

@@ -37,10 +37,10 @@ async function bothReturn(running: readonly string[], stopped: readonly string[]
   for (const host of [second, first]) {
     const before = (await stage.tenants.steps.service(host)).updated_at
     await lab('start', host)
-    await until(`${host} beats`, 90_000, async () => (await stage.tenants.steps.service(host)).updated_at > before)
+    await until(`${host} beats`, async () => (await stage.tenants.steps.service(host)).updated_at > before)
     const beatAt = Date.now()
     await pauseMs(5_000)
-    await until(`all as they were after the start of ${host}`, 90_000, () => allAsTheyWere(running, stopped))
+    await until(`all as they were after the start of ${host}`, () => allAsTheyWere(running, stopped))
     console.log(`two deaths: ${JSON.stringify({ host, asTheyWereAfterMs: Date.now() - beatAt })}`)
   }
 }
@@ -58,8 +58,7 @@ describe('two hosts that die within four seconds of each other', () => {
     await pauseMs(Math.max(0, 3_500 - (Date.now() - crashed)))
     await lab('crash', second)
     const incidents = []
-    for (const host of [first, second])
-      incidents.push(await stage.daemon.incident(host, (at) => at.closed !== null, 180_000))
+    for (const host of [first, second]) incidents.push(await stage.daemon.incident(host, (at) => at.closed !== null))
     const ends = stage.daemon.entries().filter(({ kind }) => kind === 'outcome.recorded')
     const backS = (Date.parse(ends.at(-1)?.at ?? '') - crashed) / 1_000
     const again = stage.daemon.entries().filter(({ kind }) => kind === 'debt.recorded').length
@@ -84,12 +83,14 @@ describe('orders that wait for a dead host', () => {
     await lab('crash', first)
     await stage.daemon.incident(first, (at) => at.phase === 'fencing' || at.proof !== null)
     await lab('crash', second)
-    await until('orders wait', 60_000, () =>
-      Promise.resolve(stage.has(({ kind, step }) => kind === 'step.issued' && step?.includes('evacuate') === true)),
-    )
-    await pauseMs(2_000)
+    // On a slow machine Nova would see the death of this host before it has sent the orders there.
+    await until('orders wait', async () => {
+      await lab('seen', second)
+      const hosts = await Promise.all([...running, ...stopped].map((id) => tenants.steps.allocated(id)))
+      return hosts.every((on) => on.includes(second))
+    })
     for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'enabled' })
-    const incident = await stage.daemon.incident(first, (at) => at.closed !== null, 180_000)
+    const incident = await stage.daemon.incident(first, (at) => at.closed !== null)
     for (const id of [...running, ...stopped]) expect(outcomeOf(incident, id)).toMatch(/^recovered /)
     expect(stage.has((entry) => entry.kind === 'debt.recorded' && entry.data.waitsAt?.host === second)).toBe(true)
     expect(stage.has((entry) => entry.kind === 'alarm.raised' && entry.data.code === 'STALE_ORDER')).toBe(true)
@@ -108,12 +109,12 @@ describe('an instance that was recovered before', () => {
     await stage.watch()
     for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'disabled' })
     await lab('crash', first)
-    await stage.daemon.incident(first, (at) => at.closed !== null, 180_000)
+    await stage.daemon.incident(first, (at) => at.closed !== null)
     for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'enabled' })
     await lab('crash', second)
-    await stage.daemon.incident(second, (at) => at.proof !== null, 120_000)
-    await lab('kill', 'nova-scheduler')
-    await until('orders wait', 60_000, () =>
+    await stage.daemon.incident(second, (at) => at.proof !== null)
+    await lab('freeze', 'nova-scheduler')
+    await until('orders wait', () =>
       Promise.resolve(
         stage.daemon
           .entries()
@@ -124,8 +125,8 @@ describe('an instance that was recovered before', () => {
     )
     // Long enough for Placement to be asked where they went, and shorter than a conductor's patience.
     await pauseMs(12_000)
-    await lab('start', 'nova-scheduler')
-    const incident = await stage.daemon.incident(second, (at) => at.closed !== null, 180_000)
+    await lab('thaw', 'nova-scheduler')
+    const incident = await stage.daemon.incident(second, (at) => at.closed !== null)
     for (const id of running) {
       expect(outcomeOf(incident, id)).toMatch(/^recovered /)
       expect(await stage.evacuations(id)).toEqual(['done', 'done'])
