@@ -49,8 +49,8 @@ it('a segment that is disabled, and a host on maintenance, hold a recovery in it
   ] as const) {
     await stage.daemon.incident(host, () => evacuations('step.issued') === turn)
     await client.one('1.3', ...command, hold)
-    await stage.daemon.incident(host, ({ held }) => held?.code === 'MAINTENANCE')
     await slow(false)
+    await stage.daemon.incident(host, ({ held }) => held?.code === 'MAINTENANCE')
     await stage.daemon.incident(host, () => evacuations('step.confirmed') === turn)
     await pauseMs(5_000)
     expect(evacuations('step.issued')).toBe(turn)
