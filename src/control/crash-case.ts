@@ -75,7 +75,9 @@ export class CrashCase {
   /** Goes on with an incident that an earlier run opened. */
   resume(incident: Incident): void {
     this.#incident = incident.id
-    this.#heard(incident.openedAt)
+    // Its opening may come long after the last report: only where no report is known does it stand for one.
+    if (this.#reports.size === 0) this.#heard(incident.openedAt)
+    else this.#heardAt = Math.min(this.#heardAt, onOurClock(this.#parts.context.clock, incident.openedAt))
   }
 
   /** Its end is on record: what is reported from now on is for another run. */
@@ -136,19 +138,22 @@ export class CrashCase {
   /** When it crashed by the cloud's clock, ms since the epoch: the earliest that is known, since a sender's clock may be ahead. */
   crashedAt(): number {
     const heardAt = this.#onCloudClock(this.#heardAt)
-    const stamps = [...this.#reports.values()].map(({ generatedAt }) => Date.parse(generatedAt))
-    return Math.min(heardAt, ...stamps.filter((stamp) => !Number.isNaN(stamp)))
+    return Math.min(heardAt, ...this.#stamps())
   }
 
-  /** When its last report came, by the cloud's clock, ms since the epoch. */
+  /**
+   * When its last report came, by the cloud's clock, ms since the epoch: the latest that is known, since ours may be behind Nova's, or have
+   * been set forward since.
+   */
   reportedAt(): number {
-    return this.#onCloudClock(this.#lastHeardAt)
+    return Math.max(this.#onCloudClock(this.#lastHeardAt), ...this.#stamps())
   }
 
-  /** Ids of the restarts that Lifeboat has sent in its open incident. */
-  requests(): string[] {
-    const steps = this.open()?.instances.get(this.instance)?.steps.values() ?? []
-    return [...steps].flatMap(({ requestId }) => requestId ?? [])
+  /** Ids of the restarts that Lifeboat has sent in its open incident. Null: Nova may have taken one whose id is not known. */
+  requests(): string[] | null {
+    const steps = [...(this.open()?.instances.get(this.instance)?.steps.values() ?? [])].filter(wasSent)
+    const ids = steps.flatMap(({ requestId }) => requestId ?? [])
+    return ids.length === steps.length ? ids : null
   }
 
   /** The open incident, opened and planned if there is none yet. */
@@ -233,6 +238,11 @@ export class CrashCase {
     return known
   }
 
+  #stamps(): number[] {
+    const stamps = [...this.#reports.values()].map(({ generatedAt }) => Date.parse(generatedAt))
+    return stamps.filter((stamp) => !Number.isNaN(stamp))
+  }
+
   #heard(at: string): void {
     const heardAt = onOurClock(this.#parts.context.clock, at)
     this.#heardAt = Math.min(this.#heardAt, heardAt)
@@ -258,4 +268,9 @@ export class CrashCase {
   #append(entries: NewEntry[]): void {
     this.#parts.context.journal.append(entries)
   }
+}
+
+/** Nova may have taken it. */
+function wasSent({ request, status, error }: StepRecord): boolean {
+  return request !== null && !(status === 'failed' && error?.certainty === 'not-applied')
 }

@@ -11,7 +11,6 @@ import { ensureError, type ErrorCode } from '../domain/errors.ts'
 import type { Aggregate, Instance, InstanceId } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import {
-  clockMarginMs,
   isJudgedByHypervisor,
   type CancelledCrash,
   type CrashFacts,
@@ -71,12 +70,11 @@ export interface CrashLook {
   hypervisors: Hypervisors
   host: HostName
   instance: InstanceId
-  /** These three by the cloud's clock, ms since the epoch. */
-  cloudNow: number
+  /** Both by the cloud's clock, ms since the epoch. */
   crashedAt: number
   reportedAt: number
   sinceMs: number
-  requests: readonly string[]
+  requests: CrashFacts['requests']
   cancelled: CancelledCrash | null
   rules: CrashRules
   workflow: CrashWorkflow
@@ -96,10 +94,9 @@ export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   const aggregates = (await cloud.listAggregates({ signal })).filter(({ hosts }) => hosts.includes(host))
   const known = { ...unread, aggregates }
   if (workflow.decideUnread(known, rules)?.do === 'nothing') return known
-  const mayBeStarted = instance.vmState === 'stopped' || look.cloudNow - reportedAt > clockMarginMs
   const [live, actions, encryption] = await Promise.all([
     isJudgedByHypervisor(instance) ? look.hypervisors.ask(host, instance.id, signal) : null,
-    mayBeStarted || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,
+    instance.vmState === 'stopped' || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,
     readEncryption(cloud, instance, { signal }),
   ])
   return { ...known, live, actions, ...encryption }

@@ -357,12 +357,11 @@ export class CrashRun {
     const { context, hypervisors, record, monitor, signal } = this.#parts
     const { clock, cloud } = context
     const { host, instance } = this
-    const cloudNow = monitor.cloudNow()
     return lookAtCrashed({
-      ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules(), cloudNow },
+      ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules() },
       ...{ crashedAt: this.#case.crashedAt(), reportedAt: this.#case.reportedAt() },
       ...{ sinceMs: clock.now() - this.#reportedAt, requests: this.#case.requests() },
-      cancelled: record.cancelled(instance, host, cloudNow),
+      cancelled: record.cancelled(instance, host, monitor.cloudNow()),
     })
   }
 

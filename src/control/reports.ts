@@ -110,13 +110,13 @@ export class ReportBook implements Reports {
     const order = { ...sent, host }
     const { about, generatedAt, payload, by, via } = order
     const sentAs = host === sent.host ? {} : { sentAs: sent.host }
+    // Even if it is refused: it may tell of a crash after the restart that is under way.
+    instances.crashed(order)
     const held = orderHolds(host, orders, [monitor.segment(host).name])
     if (held?.hold === 'MAINTENANCE') {
       observer.report?.({ about, result: 'maintenance' })
       throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${held.message}`)
     }
-    // Even if it is refused as repeated: it may tell of a crash after the restart that is under way.
-    instances.crashed(order)
     const known = this.#all().find((kept) => repeats(order, kept.report, () => this.#isOver(kept)))
     if (known !== undefined) {
       // Its nova-compute may have lived and failed once more: what it has proven so far is void. A report that is only sent again says nothing new.

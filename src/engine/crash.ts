@@ -5,6 +5,7 @@
  * calls `stop` for it in nobody's name. So an active instance is judged by its hypervisor's answer, and a stopped one by its history:
  * only a stop in nobody's name is undone.
  */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { RestartRules } from '../domain/instance-failure.ts'
 import type { Aggregate, Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe, StepKind, WorkflowRecord } from '../domain/plan.ts'
@@ -34,8 +35,8 @@ export interface CrashFacts {
   crashedAt: number
   /** When the last report of it came, by the cloud's clock, ms since the epoch. */
   reportedAt: number
-  /** Ids of what Lifeboat has sent because of this crash. */
-  requests: readonly string[]
+  /** Ids of the restarts that Lifeboat has sent because of this crash; null: one of them is not known. */
+  requests: readonly string[] | null
   /** Its last crash on this host, if a person cancelled the incident. Then `actions` were read. */
   cancelled: CancelledCrash | null
   /** Time since the report came, by our monotonic clock. */
@@ -97,7 +98,7 @@ export interface CrashWorkflow extends WorkflowRecord {
  * start counts as one after the crash only then. Longer: a guest that was started and shut down meanwhile is restarted; shorter: one that
  * was started and crashed once more stays off.
  */
-export const clockMarginMs = 180_000
+const clockMarginMs = 180_000
 
 /** States that may hold a guest, and are not judged by the history. */
 const judged: ReadonlySet<string> = new Set(['active', 'error', 'resized', 'paused', 'suspended', 'rescued'])
@@ -138,10 +139,16 @@ export function isOfCancelled({ cancelled, actions, instance, crashedAt }: Crash
   return instance?.vmState === 'stopped' && lastStartMs(known) < cancelled.openedAt
 }
 
-/** Whether a person has had its guest run since the last report came: what turned it off after that was not what was reported. */
-export function isStartedSince({ actions, requests, reportedAt }: CrashFacts): boolean {
+/**
+ * Whether a person has had its guest run since the last report came, and Nova found it off only after that: what turned it off was not what
+ * was reported. An order that nobody carried out is on record as well, so the stop of the power sync must be newer.
+ */
+export function isStartedSince({ instance, actions, requests, reportedAt }: CrashFacts): boolean {
+  const [newest] = powerActions(actions ?? [])
+  if (instance?.vmState !== 'stopped' || requests === null || newest === undefined || !byPowerSync(newest)) return false
   const byPeople = (actions ?? []).filter(({ requestId }) => !requests.includes(requestId))
-  return lastStartOrderMs(byPeople) > reportedAt + clockMarginMs
+  const startedAt = lastStartOrderMs(byPeople)
+  return startedAt > reportedAt + clockMarginMs && cloudTimeMs(newest.startedAt) > startedAt
 }
 
 /** The plan of an instance whose guest crashed. The run enters the recipe that fits then. */

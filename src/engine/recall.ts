@@ -53,11 +53,14 @@ export interface SeenNow {
  */
 const lostRequestMs = 10 * 60_000
 
+/** Ends of a crash after which Nova shows what the owner wants. */
+const asItsOwnerLeftIt: ReadonlySet<string> = new Set(['STOPPED_BY_OWNER', 'STARTED_SINCE'])
+
 /** The initial state as the earlier incident recorded it, with what its user ordered since; null where Nova has the truth. */
 export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): InitialState | null {
   const { original: before, outcome } = earlier
   // A stop that we gave again in its owner's name is ours in the history, and stands after its owner's: the record would start it.
-  if (outcome?.outcome === 'recovered' || outcome?.code === 'STOPPED_BY_OWNER') return null
+  if (outcome?.outcome === 'recovered' || asItsOwnerLeftIt.has(outcome?.code ?? '')) return null
   const actions = seen.actions ?? []
   if (ordersSince(earlier, actions).some(({ action }) => changingOrders.has(action))) return null
   const [wanted, because] = wantedSince(earlier, powerOrderSince(earlier, actions))

@@ -1,6 +1,7 @@
 /** How far the recovery of an instance got: what was done to it, whatever became of the rest. Pure. */
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
-import type { Instance } from '../domain/instance.ts'
+import { powerState, type Instance } from '../domain/instance.ts'
+import type { InstancePlan } from '../domain/plan.ts'
 
 /** An evacuation of ours is over, and it is on another host. */
 export function hasLanded({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
@@ -16,9 +17,20 @@ const afterLanding: Partial<Record<string, string>> = {
   shelved_offloaded: 'shelved it',
 }
 
-/** What someone has done with an instance that had landed: an evacuation ends in none of these states (docs/nova.md §2.4). Null: nothing. */
-export function doneSince({ vmState, taskState }: Pick<Instance, 'vmState' | 'taskState'>): string | null {
-  return taskState === null ? (afterLanding[vmState] ?? null) : null
+/**
+ * What someone has done with an instance that had landed: an evacuation ends in none of these states (docs/nova.md §2.4). Null: nothing, or
+ * what does not take back what is still to be done: a resize keeps the power that its confirmation leaves the guest with, a rescue ends
+ * running.
+ */
+export function doneSince(
+  { vmState, taskState, powerState: power }: Pick<Instance, 'vmState' | 'taskState' | 'powerState'>,
+  expected: InstancePlan['expected'],
+): string | null {
+  const done = taskState === null ? (afterLanding[vmState] ?? null) : null
+  if (expected === null || done === null || (vmState !== 'resized' && vmState !== 'rescued')) return done
+  const runs = power === powerState.running
+  if (vmState === 'rescued') return runs && expected === 'stopped' ? null : done
+  return runs === (expected === 'running') ? done : null
 }
 
 /** A confirmation of ours is over, and the resize's source has let go of the instance. */

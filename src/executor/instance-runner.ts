@@ -270,7 +270,7 @@ function verified(recovery: InstanceRecovery, instance: Instance, worked: boolea
     return { outcome: 'stuck', code: 'INSTANCE_BUSY', message: `${place}; ${why}`, after }
   }
   const busy = instance.taskState === null ? [] : [`someone acts on it (${instance.taskState})`]
-  const since = moved || instance.host === null ? doneSince(instance) : null
+  const since = moved || instance.host === null ? doneSince(instance, expected) : null
   if (since !== null) busy.push(`someone has ${since} since it landed`)
   const power =
     expected === 'running'

@@ -78,7 +78,7 @@ export function endedDrafts(
 }
 
 /** Ends of a crash of which its owner is told nothing. */
-const untold: ReadonlySet<string> = new Set(['STOPPED_BY_OWNER', 'SAME_CRASH'])
+const untold: ReadonlySet<string> = new Set(['STOPPED_BY_OWNER', 'STARTED_SINCE', 'SAME_CRASH'])
 
 const crashHolds = holdsWith('of-a-crash')
 

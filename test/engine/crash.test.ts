@@ -137,9 +137,17 @@ describe('an instance that was reported crashed', () => {
       { do: 'nothing', status: 'finished', runs: false, code: 'STARTED_SINCE' },
     ],
     [
-      'stays off then as well before the power sync came by, though Nova shows it active',
+      'is rebooted when a person ordered that and nothing shows that it was carried out',
       { actions: [action('reboot', '2026-11-20T10:03:01')] },
-      { do: 'nothing', runs: false, code: 'STARTED_SINCE' },
+      { do: 'restart', step: 'reboot' },
+    ],
+    [
+      'is started when the power sync stopped it before that start, which nobody carried out',
+      {
+        ...like({ vmState: 'stopped' }),
+        actions: [action('reboot', '2026-11-20T10:05:00'), bySync('2026-11-20T10:00:15')],
+      },
+      { do: 'restart', step: 'start' },
     ],
     [
       'is started when a person started it sooner: another crash may be on record as a repetition of the first',
@@ -161,6 +169,15 @@ describe('an instance that was reported crashed', () => {
         ...like({ vmState: 'stopped' }),
         actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')],
         requests: ['req-2026-11-20T10:03:01'],
+      },
+      { do: 'restart', step: 'start' },
+    ],
+    [
+      'is started when Lifeboat sent a restart whose id is not known: the start may be that one',
+      {
+        ...like({ vmState: 'stopped' }),
+        actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')],
+        requests: null,
       },
       { do: 'restart', step: 'start' },
     ],
@@ -274,13 +291,13 @@ const rows: [name: string, fits: Fitting, is: object][] = [
     [{ actions: [action('stop', '2026-11-20T09:59:00')] }, { vmState: 'stopped' }],
     { do: 'nothing' },
   ],
+  ['CRASHED_UNEXPLAINED', [{ actions: [] }, { vmState: 'stopped' }], { do: 'leave' }],
+  ['OFF_BEFORE', [{ actions: [bySync('2026-11-20T09:56:59')] }, { vmState: 'stopped' }], { do: 'nothing' }],
   [
     'STARTED_SINCE',
     [{ actions: [bySync('2026-11-20T10:04:00'), startedAt('10:03:01')] }, { vmState: 'stopped' }],
     { do: 'nothing' },
   ],
-  ['CRASHED_UNEXPLAINED', [{ actions: [] }, { vmState: 'stopped' }], { do: 'leave' }],
-  ['OFF_BEFORE', [{ actions: [bySync('2026-11-20T09:56:59')] }, { vmState: 'stopped' }], { do: 'nothing' }],
   [
     'CANCELLED',
     [

@@ -93,6 +93,11 @@ describe('the original of an instance that an earlier incident touched', () => {
     ['one of ours, whose answer was lost, does not', [order('stop', 'lost', '00:02', 'us'), ours], 'running'],
   ])('%s', (_rule, actions, wanted) => expect(recalledInitialState(earlier(), seen({ actions }))?.wanted).toBe(wanted))
 
+  it.each(['STOPPED_BY_OWNER', 'STARTED_SINCE'])(
+    'is what Nova shows, where that one ended as its owner left it: %s',
+    (code) => expect(recalledInitialState(earlier({ outcome: { outcome: 'left', code } }), seen())).toBeNull(),
+  )
+
   describe('whose owner ordered something while that incident went on', () => {
     const meanwhile = (change: Partial<EarlierRecovery>): EarlierRecovery => ({ ...earlier(), ...change })
     const stop = order('stop', 'o', '00:03')

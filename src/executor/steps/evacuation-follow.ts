@@ -203,7 +203,7 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
  */
 function hasArrived({ run, watch, plan }: StepScene, instance: Instance, seen: Seen): boolean {
   const knownAt = watch.knownAt(plan.instanceId)
-  if (instance.host === null) return doneSince(instance) !== null
+  if (instance.host === null) return doneSince(instance, null) !== null
   if (instance.host === run.host) return false
   if (instance.taskState === null) return true
   seen.movedAt = isRebuilding(instance) ? null : (seen.movedAt ?? knownAt)

@@ -20,6 +20,7 @@ const historyGoodForMs = 2_000
 
 interface Power {
   vmState: string
+  expected: 'running' | 'stopped'
   power: number
   task: string
   send: StepDriver['send']
@@ -27,6 +28,7 @@ interface Power {
 
 export const start: StepDriver<'start'> = powerStep({
   vmState: 'active',
+  expected: 'running',
   power: powerState.running,
   task: 'powering-on',
   send: ({ run, plan }, as) => run.cloud.start(plan.instanceId, plan.asProject ?? undefined, as),
@@ -54,6 +56,7 @@ export const startWhereItIs: StepDriver<'start'> = {
 
 export const stop: StepDriver<'stop'> = powerStep({
   vmState: 'stopped',
+  expected: 'stopped',
   power: powerState.shutdown,
   task: 'powering-off',
   send: ({ run, plan }, as) => run.cloud.stop(plan.instanceId, as),
@@ -81,6 +84,7 @@ export function isRunning({ vmState, taskState, powerState: power }: Instance): 
 function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
   const reached = (instance: Instance): boolean =>
     instance.vmState === wanted.vmState && instance.taskState === null && instance.powerState === wanted.power
+  const isActedOn = (instance: Instance): boolean => doneSince(instance, wanted.expected) !== null
   const taken = (instance: Instance): boolean => reached(instance) || instance.taskState === wanted.task
   return {
     before: async (scene) => {
@@ -93,7 +97,7 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
       requireLivingHost(run, seen)
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
-      if (reached(seen) || doneSince(seen) !== null) return { nothingToDo: powerStateOf(seen) }
+      if (reached(seen) || isActedOn(seen)) return { nothingToDo: powerStateOf(seen) }
       // Such a task would be taken for the sign that ours came through.
       if (seen.taskState === wanted.task && (await isWorkedOn(run, recovery, scene.trouble)) === false)
         throw new LifeboatError('INSTANCE_BUSY', leftInTask(plan.instanceId, seen.taskState, run.host), {
@@ -110,7 +114,8 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       const instance = await watch.until<Instance>(plan.instanceId, signal, () => {
         const seen = watch.instance(plan.instanceId)
         if (seen !== undefined) requireLivingHost(run, seen)
-        return arrived(seen, reached, wanted.vmState)
+        const isOver = (at: Instance): boolean => reached(at) || (at.host !== run.host && isActedOn(at))
+        return arrived(seen, isOver, wanted.vmState)
       })
       return powerStateOf(instance)
     },
@@ -166,7 +171,7 @@ function arrived(
       `it went to ERROR instead of ${vmState}: ${instance.fault ?? 'no reason given'}`,
       { certainty: 'applied' },
     )
-  return reached(instance) || doneSince(instance) !== null ? { found: instance } : { wait: 'instances' }
+  return reached(instance) ? { found: instance } : { wait: 'instances' }
 }
 
 /** What the rows keep of it. */

@@ -56,7 +56,11 @@ it.each([
 it.each<[string, Partial<Instance>, string]>([
   ['paused it', { vmState: 'paused', powerState: 3 }, 'paused it'],
   ['put it in rescue mode', { vmState: 'rescued', powerState: 1 }, 'put it in rescue mode'],
-  ['migrated it and has not confirmed that', { vmState: 'resized', host: 'third' }, 'waits for a confirmation'],
+  [
+    'migrated it and has not confirmed that',
+    { vmState: 'resized', powerState: 1, host: 'third' },
+    'waits for a confirmation',
+  ],
   ['shelved it, and it is on no host', { vmState: 'shelved_offloaded', powerState: 4, host: null }, 'shelved it'],
 ])('someone has %s since it landed: recovered, and its line says so', async (_what, shown, says) => {
   const stage = withoutItsLine()
@@ -67,9 +71,12 @@ it.each<[string, Partial<Instance>, string]>([
   })
 })
 
-it('in such a state on the dead host it has not been recovered', async () => {
+it.each<[string, Partial<Instance>]>([
+  ['on the dead host', { host: 'dead', vmState: 'paused', powerState: 3 }],
+  ['migrated while it was off and is to run', { host: 'third', vmState: 'resized', powerState: 4 }],
+])('in such a state, but %s, it has not been recovered', async (_what, shown) => {
   const stage = withoutItsLine()
-  stage.shows({ host: 'dead', vmState: 'paused', powerState: 3, taskState: null })
+  stage.shows({ taskState: null, ...shown })
   expect(await ran(stage)).toMatchObject({ outcome: 'failed', code: 'STATE_MISMATCH' })
 })
 

@@ -62,7 +62,9 @@ it('has arrived as well once someone has shelved it: then it is on no host', asy
 
 it.each<[string, StepDriver, string, number]>([
   ['start', start, 'paused', 3],
-  ['stop', stop, 'resized', 1],
+  ['start', start, 'resized', 1],
+  ['stop', stop, 'resized', 4],
+  ['stop', stop, 'suspended', 4],
 ])('is no longer ours to %s once someone has acted on it', async (_name, step, vmState, power) => {
   const before = new Stage()
   before.shows({ host: 'alive', vmState, powerState: power })
@@ -77,3 +79,16 @@ it.each<[string, StepDriver, string, number]>([
   await sent.clock.advance(5_000)
   expect(ended).toBe(true)
 })
+
+it.each([
+  ['start', start, 'resized', 4],
+  ['stop', stop, 'resized', 1],
+  ['stop', stop, 'rescued', 1],
+] as const)(
+  'is still ours to %s where it comes out of that act in the other power',
+  async (_name, step, vmState, power) => {
+    const stage = new Stage()
+    stage.shows({ host: 'alive', vmState, powerState: power })
+    expect(await step.before(stage.scene())).toMatchObject({ before: { vmState } })
+  },
+)
