@@ -103,7 +103,14 @@ describe('a case about a crashed guest', () => {
     ],
     [
       'may say that its user had it run again since',
-      { actions: [{ action: 'start', by: 'user', secondsAfter: 181 }], ...says('segment false false true') },
+      {
+        instance: { vmState: 'stopped' },
+        actions: [
+          { action: 'stop', by: 'nova', secondsAfter: 200 },
+          { action: 'start', by: 'user', secondsAfter: 181 },
+        ],
+        ...says('segment false false true'),
+      },
     ],
     [
       "may say that Nova's own stop came after the crash",
