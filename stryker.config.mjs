@@ -7,7 +7,7 @@ export default {
   mutate: [
     'src/engine/*.ts',
     'src/executor/{retry,gate,slots,step-runner,attempt,step-follow,step-errors,host-watch}.ts',
-    'src/executor/{host-recheck,service-liveness,proof-keeper,proof-renewal,removal}.ts',
+    'src/executor/{host-recheck,service-liveness,proof-keeper,second-fencing,removal}.ts',
     'src/executor/steps/{evacuate,confirm-resize,power,marks}.ts',
     'src/monitor/{verdict-rules,brake,brake-trips,freezer,control-plane,clock-skew,heartbeat,suspicion,witnesses}.ts',
     'src/monitor/probe-round.ts',

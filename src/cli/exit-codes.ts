@@ -1,5 +1,5 @@
 /** Exit codes of the command line, and which failure has which. Scripts and systemd depend on them: they never change. */
-import { LifeboatError, type ErrorCode } from '../domain/errors.ts'
+import { LifeboatError, problemsOf, type ErrorCode } from '../domain/errors.ts'
 import { sourceStack } from '../system/stacks.ts'
 
 export const exitCodes = {
@@ -71,8 +71,7 @@ export function reportOf(thrown: unknown): Report {
       details: stack.map((line) => line.trim()),
     }
   }
-  const problems = thrown.details['problems']
-  const details = Array.isArray(problems) ? problems.map(String) : []
+  const details = problemsOf(thrown)
   for (let at: unknown = thrown.cause; at instanceof Error && details.length < 20; at = at.cause)
     details.push(`because: ${at.message}`)
   return { exit: exitCodes[exitOf(thrown.code)].code, line: `${thrown.message} [${thrown.code}]`, details }

@@ -5,7 +5,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import type { Clock } from '../domain/clock.ts'
-import { ensureError, type LifeboatError } from '../domain/errors.ts'
+import { ensureError, problemsOf, type LifeboatError } from '../domain/errors.ts'
 import type { PersonLogin } from '../domain/token-holder.ts'
 import { readNamedFile } from '../system/regular-file.ts'
 import { exchanged, takenPerhaps, type Answer, type Broken, type Question, type Transport } from './exchange.ts'
@@ -113,9 +113,8 @@ async function releaseOf(transport: Transport): Promise<string> {
 const statusLimitMs = 5_000
 
 function failureOf(refusal: LifeboatError, hints: string[]): CliFailure {
-  const { code, message, details } = refusal
-  const problems = Array.isArray(details['problems']) ? details['problems'].map(String) : []
-  return new CliFailure(exitOf(code), `${message} [${code}]`, [...problems, ...hints], { cause: refusal })
+  const { code, message } = refusal
+  return new CliFailure(exitOf(code), `${message} [${code}]`, [...problemsOf(refusal), ...hints], { cause: refusal })
 }
 
 /** Reads what says who asks. Throws CliFailure with the variables to set. */

@@ -1,6 +1,6 @@
 /** The workflow documents that the journal has pinned: each goes on record before the first incident that it decides about. */
 import type { NewEntry } from '../domain/entry.ts'
-import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError, problemsOf } from '../domain/errors.ts'
 import type { Failure } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { WorkflowRecord } from '../domain/plan.ts'
@@ -53,7 +53,7 @@ export function pinnedWorkflow<F extends Failure>(byDigest: ByDigest, digest: st
   const short = digest.slice(0, 12)
   if (workflow === undefined) throw new LifeboatError('WORKFLOW_INVALID', `the journal has no workflow ${short}`)
   if (workflow instanceof LifeboatError) {
-    const message = `this release cannot read workflow ${short}, with which it began: ${workflow.message}`
+    const message = `this release cannot read workflow ${short}, with which it began: ${problemsOf(workflow)[0] ?? workflow.message}`
     throw new LifeboatError('WORKFLOW_INVALID', message, { cause: workflow })
   }
   if (isOf(workflow, failure)) return workflow

@@ -91,6 +91,12 @@ export class LifeboatError extends Error {
   }
 }
 
+/** What is wrong in a file that was refused, each as `file:line:col: message`; none where an error is about something else. */
+export function problemsOf({ details }: LifeboatError): string[] {
+  const { problems } = details
+  return Array.isArray(problems) ? problems.map(String) : []
+}
+
 /** What the journal keeps of an error: the same fields as plain data, with the messages of the whole chain. */
 export interface ErrorRecord {
   code: ErrorCode

@@ -3,7 +3,6 @@
  * of a dead host by how it differs from a plain running one, and what must be decided about it. Pure.
  */
 import { z } from 'zod'
-import { LifeboatError } from '../domain/errors.ts'
 import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
 import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Survey } from '../domain/survey.ts'
@@ -11,8 +10,8 @@ import { crashCase, crashDifferences } from './crash-expectations.ts'
 import { actionOf, Differences, instanceId, instanceKeys, instanceOf } from './expectation-parts.ts'
 import { defaultOwnerPolicy, type OwnerPolicySettings } from './owner-policy.ts'
 import { processCase, processDifferences } from './process-expectations.ts'
-import type { AnyWorkflow } from './workflow.ts'
-import { problemText, readYaml, type Problem } from '../formats/yaml-source.ts'
+import { invalidWorkflow, type AnyWorkflow } from './workflow.ts'
+import { problemText, readYaml } from '../formats/yaml-source.ts'
 
 const caseSchema = z.strictObject({
   name: z.string(),
@@ -104,19 +103,18 @@ function checkCases<T extends z.ZodType<{ name: string }>>(
     cases: z.array(one),
   })
   const read = readYaml(source, fileName)
-  if (read.problems.length > 0) throw invalid(read.problems)
+  if (read.problems.length > 0) throw invalidWorkflow(fileName, read.problems.map(problemText))
   const parsed = fileSchema.safeParse(read.data)
   if (!parsed.success)
-    throw invalid(parsed.error.issues.map((issue) => ({ ...read.valueAt(issue.path), message: issue.message })))
+    throw invalidWorkflow(
+      fileName,
+      parsed.error.issues.map((issue) => problemText({ ...read.valueAt(issue.path), message: issue.message })),
+    )
   return parsed.data.cases.map((each, index) => ({
     name: each.name,
     line: read.valueAt(['cases', index]).line,
     differences: differencesOf(each),
   }))
-}
-
-function invalid(problems: Problem[]): LifeboatError {
-  return new LifeboatError('WORKFLOW_INVALID', problems.map(problemText).join('\n'), { details: { problems } })
 }
 
 function compare(expect: Case['expect'], plan: InstancePlan): string[] {

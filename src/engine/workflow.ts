@@ -35,12 +35,11 @@ interface Options {
 }
 
 /**
- * Reads a workflow of any kind. Throws WORKFLOW_INVALID with every problem as `file:line:col: message`, one a line, and as
- * `details.problems`.
+ * Reads a workflow of any kind. Throws WORKFLOW_INVALID; `details.problems` has every problem as file:line:col.
  */
 export function parseAnyWorkflow(source: string, fileName: string, options: Options): AnyWorkflow {
   const { problems, workflow } = read(source, fileName, options)
-  if (workflow === null) throw invalid(problems)
+  if (workflow === null) throw invalidWorkflow(fileName, problems.map(problemText))
   return workflow
 }
 
@@ -53,8 +52,8 @@ export function parseWorkflowOf<F extends Failure>(
 ): Workflows[F] {
   const workflow = parseAnyWorkflow(source, fileName, options)
   if (isOf(workflow, failure)) return workflow
-  const message = `must be ${failure} here, and is ${workflow.failure}`
-  throw invalid([{ ...readYaml(source, fileName).valueAt(['failure']), message: `failure: ${message}` }])
+  const message = `failure: must be ${failure} here, and is ${workflow.failure}`
+  throw invalidWorkflow(fileName, [problemText({ ...readYaml(source, fileName).valueAt(['failure']), message })])
 }
 
 /** The workflow for hosts. */
@@ -71,8 +70,10 @@ export function checkWorkflow(source: string, fileName: string): Problem[] {
   return read(source, fileName, { ownerPolicy: defaultOwnerPolicy }).problems
 }
 
-function invalid(problems: Problem[]): LifeboatError {
-  return new LifeboatError('WORKFLOW_INVALID', problems.map(problemText).join('\n'), { details: { problems } })
+/** For a file of workflows, or a directory. Its problems are a list, so that each can have a line of its own. */
+export function invalidWorkflow(name: string, problems: string[]): LifeboatError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`
+  return new LifeboatError('WORKFLOW_INVALID', `${name} is not valid: ${count}`, { details: { problems } })
 }
 
 function read(text: string, file: string, options: Options): { problems: Problem[]; workflow: AnyWorkflow | null } {

@@ -1,5 +1,5 @@
 /**
- * The gate that every write of an incident passes, but for what proves the host dead (fence-watch.ts, proof-renewal.ts). While
+ * The gate that every write of an incident passes, but for what proves the host dead (fence-watch.ts, second-fencing.ts). While
  * control/permissions.ts forbids acting (a person's stop, law L10, or a reason of the daemon), or the proof of death does not hold, the
  * incident is held here with its reason on record. It goes on by itself when the reason is gone.
  */
@@ -30,8 +30,8 @@ const gateHolds = holdsWith('ends-at-the-gate')
 
 export class Gate {
   readonly #run: Run
-  readonly #renewProof: () => Promise<void>
-  readonly #proveAnew: () => Promise<boolean>
+  readonly #restoreProof: () => Promise<void>
+  readonly #fenceAgain: () => Promise<boolean>
   #waiting: Promise<void> | null = null
   /** What an earlier run left is still being made sure of. */
   #pickingUp = false
@@ -39,14 +39,14 @@ export class Gate {
   #openAt: number
 
   /**
-   * @param renewProof resolves when the host is known to be dead still; waits as long as it is not.
-   * @param proveAnew tries once to prove the host dead again after its proof was revoked; says on record why it cannot
+   * @param restoreProof resolves when the host is known to be dead still; waits as long as it is not.
+   * @param fenceAgain tries once to prove the host dead again after its proof was revoked; says on record why it cannot
    */
-  constructor(run: Run, renewProof: () => Promise<void>, proveAnew: () => Promise<boolean>) {
-    this.#proveAnew = proveAnew
+  constructor(run: Run, restoreProof: () => Promise<void>, fenceAgain: () => Promise<boolean>) {
+    this.#fenceAgain = fenceAgain
     this.#openAt = run.clock.now()
     this.#run = run
-    this.#renewProof = renewProof
+    this.#restoreProof = restoreProof
   }
 
   /**
@@ -144,12 +144,12 @@ export class Gate {
       const permission = this.#permission()
       if (permission.allowed && this.#lacksProof()) {
         // What came true meanwhile (a pause, a cancel) is asked again before anything is let through.
-        if (!(await this.#proveAnew())) await sleep(clock, lookAgainMs, signal)
+        if (!(await this.#fenceAgain())) await sleep(clock, lookAgainMs, signal)
         continue
       }
       if (permission.allowed) {
         if (incident.proof !== null && clock.now() - provenAt > proofGoodForMs) {
-          await this.#renewProof()
+          await this.#restoreProof()
           provenAt = this.#openAt = clock.now()
           continue
         }

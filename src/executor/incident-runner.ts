@@ -25,7 +25,7 @@ import { retryRead } from './retry.ts'
 import { PlanCheck } from './plan-check.ts'
 import { recordPlans } from './plan-record.ts'
 import { ProofKeeper, sayIt, stillAnswers } from './proof-keeper.ts'
-import { ProofRenewal } from './proof-renewal.ts'
+import { SecondFencing } from './second-fencing.ts'
 import { recall, workedOnElsewhere } from './recall.ts'
 import { readPresence, Removal, staysRemovedMs } from './removal.ts'
 import { judgeRecheck } from './host-recheck.ts'
@@ -107,11 +107,11 @@ class IncidentRunner {
     this.#holding = new Holding(run)
     this.#removal = new Removal(run.host)
     this.#keeper = new ProofKeeper(run, this.#holding)
-    const renewal = new ProofRenewal(run, this.#holding, this.#keeper)
+    const secondFencing = new SecondFencing(run, this.#holding, this.#keeper)
     this.#gate = new Gate(
       run,
       () => this.#keeper.restore(),
-      () => renewal.attempt(),
+      () => secondFencing.attempt(),
     )
     this.#queue = queue
   }

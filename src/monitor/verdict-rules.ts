@@ -1,6 +1,6 @@
 /**
- * The verdict table as one pure function, row by row, first match wins. Owns the reason codes and the sentences people
- * read. Silence alone never outvotes a living witness, and an unknown answer counts for neither side.
+ * The verdict table as one pure function, row by row, first match wins. Owns which row fits and the
+ * sentence people read; the codes are in domain/verdict-reasons.ts. Silence alone never outvotes a living witness, and an unknown answer counts for neither side.
  */
 import type { Segment } from '../domain/segment.ts'
 import { isDisabledByPerson } from '../domain/service.ts'

@@ -5,7 +5,7 @@
  */
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry, Via } from '../domain/entry.ts'
-import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError, problemsOf } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { ConfigurationState, ReloadReport } from '../domain/operations.ts'
@@ -192,8 +192,7 @@ export class Reloads {
     const { code, message } = error
     // Nothing was refused: nobody came to judge it.
     if (code === 'SHUTDOWN') return
-    const listed = error.details['problems']
-    const problems = Array.isArray(listed) ? listed.map(String).slice(0, mostProblems) : []
+    const problems = problemsOf(error).slice(0, mostProblems)
     this.#state = { ...this.#state, refused: { at: this.#now(), by, code, message, problems } }
     observer.configuration?.({ ok: false })
     try {

@@ -1,9 +1,17 @@
 /** Finds the workflow documents of the configuration. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError, problemsOf } from '../domain/errors.ts'
 import type { Failure } from '../domain/incident.ts'
-import { checkWorkflow, isOf, parseAnyWorkflow, parseWorkflowOf, type Workflows } from '../engine/workflow.ts'
+import {
+  checkWorkflow,
+  invalidWorkflow,
+  isOf,
+  parseAnyWorkflow,
+  parseWorkflowOf,
+  type AnyWorkflow,
+  type Workflows,
+} from '../engine/workflow.ts'
 import { installed } from '../system/installed.ts'
 import { readRegularFile } from '../system/regular-file.ts'
 import type { Config } from '../config/index.ts'
@@ -38,7 +46,7 @@ export function workflowFiles(directory: string): string[] {
  * kinds the shipped ones hold then. Throws WORKFLOW_INVALID with every problem of every document.
  */
 export function loadWorkflows({ workflows: directory, ownerPolicy }: Config): Workflows {
-  const parsed = workflowFiles(directory).map((file) => parseAnyWorkflow(readText(file), file, { ownerPolicy }))
+  const parsed = parsedFiles(directory, ownerPolicy)
   const chosen = <F extends Failure>(failure: F): Workflows[F] => {
     const name = `${failure}-failure`
     const candidates = parsed.filter((workflow): workflow is Workflows[F] => isOf(workflow, failure))
@@ -53,6 +61,21 @@ export function loadWorkflows({ workflows: directory, ownerPolicy }: Config): Wo
     return parseWorkflowOf(failure, readText(file), file, { ownerPolicy })
   }
   return { host: chosen('host'), process: chosen('process'), instance: chosen('instance') }
+}
+
+function parsedFiles(directory: string, ownerPolicy: Config['ownerPolicy']): AnyWorkflow[] {
+  const problems: string[] = []
+  const parsed = workflowFiles(directory).flatMap((file) => {
+    const source = readText(file)
+    try {
+      return [parseAnyWorkflow(source, file, { ownerPolicy })]
+    } catch (thrown) {
+      problems.push(...problemsOf(ensureError(thrown)))
+      return []
+    }
+  })
+  if (problems.length > 0) throw invalidWorkflow(directory, problems)
+  return parsed
 }
 
 /** Checks each of these files, or every document of the configured directory and then the directory as a whole. */

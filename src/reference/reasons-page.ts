@@ -48,7 +48,8 @@ Why an instance is recovered, left or held: the \`code\` of its outcome, of its 
 (recovery-workflows/host-failure.yaml and instance-failure.yaml, in the order of their rules), from Lifeboat itself, from instances whose
 host came back by itself, and from [guests that crashed](../instance-failures.md) on a host that lives. A few codes are of more than one of
 these, and mean something else in each: the column *Of* says which. A workflow of your own has its own codes. \`…\` stands for the facts of
-the instance. An instance that could not be recovered has an error code instead: [errors.md](errors.md).
+the instance. An instance that could not be recovered, or that was left because the incident was cancelled (\`CANCELLED\`), the rules
+changed (\`RULES_CHANGED\`) or it was deleted (\`INSTANCE_GONE\`), has an error code instead: [errors.md](errors.md).
 
 | Code | Of | It is | Because |
 | --- | --- | --- | --- |

@@ -28,8 +28,8 @@ const groups = {
     tests('executor/decisions', 'gate gate-proof slots step-runner step-interrupted'),
   ],
   proof: [
-    files('executor', 'proof-keeper proof-renewal service-liveness host-recheck removal'),
-    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal host-recheck removal'),
+    files('executor', 'proof-keeper second-fencing service-liveness host-recheck removal'),
+    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/second-fencing host-recheck removal'),
   ],
   evacuate: [
     files('executor', 'steps/evacuate steps/recheck power-order host-watch'),

@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reportOf } from '../../src/cli/exit-codes.ts'
 import { parseConfig, type Config } from '../../src/config/index.ts'
 import { checkWorkflowFiles, loadWorkflows } from '../../src/preflight/workflow-files.ts'
 import { testWorkflowFiles } from '../../src/rehearsal/workflow-tests.ts'
@@ -20,6 +21,15 @@ beforeEach(() => {
 })
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (thrown) {
+    return thrown
+  }
+  throw new Error('nothing was thrown')
+}
 
 const write = (name: string, text: string): void => writeFileSync(join(directory, `${name}.yaml`), text)
 
@@ -58,6 +68,17 @@ describe('a directory of workflows', () => {
     expect(loadWorkflows(config).host.source).toBe(textOf('host-failure'))
   })
 
+  it('is refused with every problem of every document, each with its place', () => {
+    for (const name of ['host-failure', 'process-failure'])
+      write(name, textOf(name).replace('apiVersion: lifeboat/v1', 'apiVersion: lifeboat/v0'))
+    const report = reportOf(thrownBy(() => loadWorkflows(config)))
+    expect(report).toMatchObject({ exit: 78, line: `${directory} is not valid: 2 problems [WORKFLOW_INVALID]` })
+    expect(report.details).toEqual([
+      expect.stringMatching(/host-failure\.yaml:\d+:\d+: apiVersion/),
+      expect.stringMatching(/process-failure\.yaml:\d+:\d+: apiVersion/),
+    ])
+  })
+
   it('is wrong to a check, too, if its documents are good and it is refused', () => {
     write('mine', textOf('process-failure').replace('name: process-failure', 'name: mine'))
     expect(checkWorkflowFiles(config, []).map(({ file, problems }) => [file, problems])).toEqual([
@@ -77,7 +98,8 @@ describe('a directory of workflows', () => {
       [null, 1],
       ['process-failure', 0],
     ])
-    expect(() => loadWorkflows(config)).toThrow(/instance-failure\.yaml:\d+:\d+: recipes\.start\.steps\.0\.do: must be/)
+    const place = /instance-failure\.yaml:\d+:\d+: recipes\.start\.steps\.0\.do: must be/
+    expect(reportOf(thrownBy(() => loadWorkflows(config))).details).toEqual([expect.stringMatching(place)])
   })
 })
 

@@ -1,4 +1,7 @@
-/** Which colour a word of the domain has, on pages and terminals. Colour never stands alone: the word is always beside it. Pure. */
+/**
+ * Which colour a word of the domain has, on pages and terminals; for an incident and a receiver also that word. Colour never stands alone:
+ * the word is always beside it. Pure.
+ */
 import type { ReturnState } from '../host-return.ts'
 import { holdsForAPerson } from '../incident-phases.ts'
 import type { ReceiverHealth } from '../notice.ts'

@@ -5,7 +5,7 @@ import type { ServiceChange, ServiceRecord } from '../../../src/domain/service.t
 import type { Verdict, VerdictKind } from '../../../src/domain/verdict.ts'
 import { Holding } from '../../../src/executor/holding.ts'
 import { ProofKeeper } from '../../../src/executor/proof-keeper.ts'
-import { ProofRenewal } from '../../../src/executor/proof-renewal.ts'
+import { SecondFencing } from '../../../src/executor/second-fencing.ts'
 import { Stage } from './stage.ts'
 
 /** The last stamp of the row that anybody of ours knows. */
@@ -14,7 +14,7 @@ export const stamp = '2030-01-01T11:59:00'
 export class ProofStage extends Stage {
   readonly holding = new Holding(this.run)
   readonly keeper = new ProofKeeper(this.run, this.holding)
-  readonly renewal = new ProofRenewal(this.run, this.holding, this.keeper)
+  readonly secondFencing = new SecondFencing(this.run, this.holding, this.keeper)
   /** Nova's row of the dead host. */
   service: ServiceRecord = {
     id: 's-1',

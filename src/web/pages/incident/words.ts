@@ -1,4 +1,4 @@
-/** What is said of an instance on one line. */
+/** Small texts of an instance's line. The sentences of the page come from `review`: docs/architecture.md, Words. */
 import type { InstanceLine } from '../../../domain/review.ts'
 
 const searched = new WeakMap<InstanceLine, string>()

@@ -30,7 +30,7 @@ const silentBeats = 3
  */
 const bootMs = 10 * 60_000
 
-export class ProofRenewal {
+export class SecondFencing {
   readonly #run: Run
   readonly #holding: Holding
   readonly #keeper: Pick<ProofKeeper, 'keep'>
@@ -112,7 +112,7 @@ export class ProofRenewal {
     return true
   }
 
-  /** As the gate itself, which is busy with this renewal: waiting for it here would never end. */
+  /** As the gate itself, which is busy with this: waiting for it here would never end. */
   readonly #ownGate = {
     pass: (): Promise<void> => this.#permitted(),
     isOpen: (): boolean => this.#run.permissions.of(this.#holding.incident).allowed,

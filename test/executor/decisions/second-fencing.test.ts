@@ -26,7 +26,7 @@ describe('a host that lived once more', () => {
     stage.verdict = verdictOf(kind)
     stage.run.proofExpired = failed('FENCE_UNVERIFIED')
     stage.onLook = () => expect(stage.run.proof).toBeNull()
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
     expect(stage.fencings).toEqual([{ methods: ['bmc', 'pdu'], limitMs: 120_000, at: 0 }])
     expect(stage.run).toMatchObject({ proof: { method: 'bmc' }, proofExpired: null })
     expect(stage.incident.proof).toMatchObject({ method: 'bmc' })
@@ -46,7 +46,7 @@ describe('a host that lived once more', () => {
   ] as VerdictKind[])('and is %s is left alone, held with how a person ends it', async (kind) => {
     const stage = voided()
     stage.verdict = verdictOf(kind)
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     expect([stage.fencings, stage.run.proof]).toEqual([[], null])
     expect(stage.incident.held).toMatchObject({
       code: 'HOST_ALIVE',
@@ -63,7 +63,7 @@ describe('a host that lived once more', () => {
   ])('silent for %d beats, with the witnesses %j, is fenced: %s', async (missedBeats, probes, fenced) => {
     const stage = voided()
     stage.verdict = verdictOf('recovering', { missedBeats, probes })
-    expect(await stage.renewal.attempt()).toBe(fenced)
+    expect(await stage.secondFencing.attempt()).toBe(fenced)
     expect(stage.fencings).toHaveLength(fenced ? 1 : 0)
   })
 
@@ -74,11 +74,11 @@ describe('a host that lived once more', () => {
     stage.onLook = () => {
       looks++
     }
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     expect(stage.incident.held).toMatchObject({ code: 'FROZEN', message: 'no conductor' })
     expect(stage.fencings).toEqual([])
     // Each look asks Nova, which has enough to do.
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     expect(looks).toBe(1)
   })
 
@@ -88,7 +88,7 @@ describe('a host that lived once more', () => {
     stage.onLook = () => {
       if (++looks < 3) throw failed('API_TIMEOUT')
     }
-    expect(await stage.clock.run(stage.renewal.attempt())).toBe(true)
+    expect(await stage.clock.run(stage.secondFencing.attempt())).toBe(true)
     expect(looks).toBe(3)
   })
 
@@ -99,7 +99,7 @@ describe('a host that lived once more', () => {
   ])('is not fenced when %s came during the look; the gate says so', async (_what, came) => {
     const stage = voided()
     stage.onLook = () => came(stage)
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     expect([stage.fencings, stage.incident.held]).toEqual([[], null])
   })
 
@@ -108,13 +108,13 @@ describe('a host that lived once more', () => {
     stage.onFence = () => {
       throw failed('FENCE_STOPPED', { certainty: 'unknown' })
     }
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     expect([stage.incident.held, stage.run.proof, stage.fencings.length]).toEqual([null, null, 1])
     stage.onFence = () => undefined
     await stage.clock.advance(24_000)
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     await stage.clock.advance(1_000)
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
   })
 
   it('and whose fencing is stopped before anything acted is looked at at once', async () => {
@@ -123,10 +123,10 @@ describe('a host that lived once more', () => {
       stage.permission = { allowed: false, hold: 'BRAKE', message: 'too many' }
       mayGoOn?.()
     }
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     stage.permission = { allowed: true }
     stage.onFence = () => undefined
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
   })
 
   it('is looked at ever more rarely while it lives: each look lists every service of the cloud', async () => {
@@ -135,29 +135,29 @@ describe('a host that lived once more', () => {
     const looks: number[] = []
     stage.onLook = () => looks.push(stage.clock.now())
     for (let tries = 0; tries < 60; tries++) {
-      expect(await stage.renewal.attempt()).toBe(false)
+      expect(await stage.secondFencing.attempt()).toBe(false)
       await stage.clock.advance(500)
     }
     expect(looks).toEqual([0, 500, 1_500, 3_500, 7_500, 12_500, 17_500, 22_500, 27_500])
     // Proven again: the next time it is looked at soon again.
     stage.verdict = verdictOf('recovering')
     await stage.clock.advance(5_000)
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
     stage.voided()
     stage.verdict = verdictOf('healthy')
     looks.length = 0
     await stage.clock.advance(5_000)
     const from = stage.clock.now()
-    await stage.renewal.attempt()
+    await stage.secondFencing.attempt()
     await stage.clock.advance(500)
-    await stage.renewal.attempt()
+    await stage.secondFencing.attempt()
     expect(looks.map((at) => at - from)).toEqual([0, 500])
   })
 
   it("is proven dead by a person's word that was given since", async () => {
     const stage = voided()
     stage.states('bob')
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
     expect(stage.incident.proof).toMatchObject({ strength: 'statement', statedBy: 'bob' })
     expect(stage.fencings).toEqual([])
   })
@@ -165,7 +165,7 @@ describe('a host that lived once more', () => {
   it('has a proof that is kept from then on', async () => {
     const stage = voided()
     stage.expiryMs = 60_000
-    await stage.renewal.attempt()
+    await stage.secondFencing.attempt()
     await stage.clock.advance(60_000)
     expect(stage.restores).toEqual([60_000])
   })
@@ -181,7 +181,7 @@ describe('a fencing that fails', () => {
     stage.onFence = () => {
       throw failed(code)
     }
-    expect(await stage.renewal.attempt()).toBe(false)
+    expect(await stage.secondFencing.attempt()).toBe(false)
     expect(stage.data('incident.held')).toMatchObject([
       {
         code: hold,
@@ -198,7 +198,7 @@ describe('a fencing that fails', () => {
       throw failed('FENCE_FAILED')
     }
     for (let ms = 0; ms <= 8_000; ms += 100) {
-      expect(await stage.clock.run(stage.renewal.attempt())).toBe(false)
+      expect(await stage.clock.run(stage.secondFencing.attempt())).toBe(false)
       await stage.clock.advance(100)
     }
     expect(stage.fencings.map(({ at }) => at)).toEqual([0, 1_000, 3_000, 7_000])
@@ -209,9 +209,9 @@ describe('a fencing that fails', () => {
     stage.onFence = () => {
       throw failed('FENCE_FAILED')
     }
-    await stage.renewal.attempt()
+    await stage.secondFencing.attempt()
     stage.states()
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
     expect(stage.incident.proof).toMatchObject({ strength: 'statement' })
   })
 
@@ -220,7 +220,7 @@ describe('a fencing that fails', () => {
     stage.onFence = () => {
       throw failed(code)
     }
-    expect(await stage.ending(stage.renewal.attempt())).toBe(code)
+    expect(await stage.ending(stage.secondFencing.attempt())).toBe(code)
     expect(stage.incident.held).toBeNull()
   })
 })
@@ -235,13 +235,13 @@ describe('the flags of a host that was fenced again', () => {
 
   it('stay when they are as we set them', async () => {
     const stage = voided()
-    await stage.renewal.attempt()
+    await stage.secondFencing.attempt()
     expect(stage.count('updateService')).toBe(0)
   })
 
   it('are set again when someone had taken them back, and the monitor is told that the write is ours', async () => {
     const stage = takenBack()
-    expect(await stage.renewal.attempt()).toBe(true)
+    expect(await stage.secondFencing.attempt()).toBe(true)
     expect(stage.calls.filter(({ call }) => call === 'updateService').map(({ args }) => args)).toEqual([['s-1', ours]])
     expect(stage.noted).toEqual(['2030-01-01T12:00:00.000Z'])
   })
@@ -252,7 +252,7 @@ describe('the flags of a host that was fenced again', () => {
     stage.onFence = () => {
       stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
     }
-    const attempt = stage.renewal.attempt().then(() => asked++)
+    const attempt = stage.secondFencing.attempt().then(() => asked++)
     await stage.clock.advance(2_000)
     expect([asked, stage.count('updateService')]).toEqual([0, 0])
     expect(stage.data('incident.held')).toEqual([{ code: 'PAUSED', message: 'lunch' }])
@@ -266,7 +266,7 @@ describe('the flags of a host that was fenced again', () => {
     stage.onFence = () => {
       stage.permission = { allowed: false, cancelled: 'by ann' }
     }
-    const ended = stage.renewal.attempt().catch((error: unknown) => ensureError(error))
+    const ended = stage.secondFencing.attempt().catch((error: unknown) => ensureError(error))
     expect(await stage.clock.run(ended, 0)).toMatchObject({ code: 'CANCELLED', message: 'by ann' })
     expect(stage.count('updateService')).toBe(0)
   })
@@ -274,7 +274,7 @@ describe('the flags of a host that was fenced again', () => {
   it('that Nova refuses to set are tried again, ever more rarely: that ends no instance', async () => {
     const stage = takenBack()
     stage.fails('updateService', ...Array.from({ length: 3 }, () => failed('AUTH_FORBIDDEN')))
-    expect(await stage.clock.run(stage.renewal.attempt())).toBe(true)
+    expect(await stage.clock.run(stage.secondFencing.attempt())).toBe(true)
     const times = stage.calls.filter(({ call }) => call === 'updateService').map(({ at }) => at)
     expect(times).toEqual([0, 10_000, 30_000, 70_000])
     expect(stage.data('incident.held')).toMatchObject([{ code: 'NOVA_REFUSED' }])
@@ -288,7 +288,7 @@ describe('the flags of a host that was fenced again', () => {
     const error = { ...data, code: 'AUTH_FORBIDDEN', message: '' }
     stage.tell({ kind: 'step.failed', step: 'host.force-down.1', data: { error } as never })
     stage.fails('updateService', failed('AUTH_FORBIDDEN'))
-    await stage.clock.run(stage.renewal.attempt())
+    await stage.clock.run(stage.secondFencing.attempt())
     expect(stage.clock.now()).toBe(20_000)
   })
 })
