@@ -53,7 +53,7 @@ const measurements = [
     name: 'a recovery of many',
     run: () => stepRows({ instances: quick ? 500 : 2_000, onDisk: quick ? 200 : 500 }),
   },
-  { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
+  { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3, beside }) },
   { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
   { rows: ['cli'], name: 'calls of the command line', run: () => cliRows({ runs: quick ? 5 : 15, beside }) },
   { rows: ['memory'], name: 'memory', run: () => memoryRows({ runs: quick ? 1 : 3, beside }) },

@@ -29,7 +29,7 @@ try {
   film.write(fileURLToPath(new URL('recovery.webp', folder)))
   await still('incident', `/incidents/${held}`, { ready: 'The host now', last: '.answers', below: 34 })
   await plugs.getByRole('button', { name: 'rack b put back' }).click()
-  await still('hosts', '/hosts', { ready: 'host failures can be taken now', last: 'tbody tr:nth-child(7)', below: 0 })
+  await still('hosts', '/hosts', { ready: 'host failures now', last: 'tbody tr:nth-child(7)', below: 0 })
   writeFileSync(record, `${JSON.stringify(shownNow(), null, 2)}\n`)
 } finally {
   await close()

@@ -42,7 +42,7 @@ export async function fleetRows({ seconds }) {
         value: peak,
         unit: 'MiB',
         digits: 0,
-        target: 250,
+        target: 190,
         note: `peak; ${now.toFixed(0)} MiB at the end`,
       }),
     ]

@@ -69,7 +69,15 @@ export async function labRows({ runs }) {
   const peak = Math.max(...seen.map(({ peakMiB }) => peakMiB))
   return [
     ...recoveryFigures('lab', floors, seen),
-    figure({ row: '5', what: 'memory, recovery of 20 on 4 hosts', where: 'lab', value: peak, unit: 'MiB', digits: 0 }),
+    figure({
+      row: '5',
+      what: 'memory, recovery of 20 on 4 hosts',
+      where: 'lab',
+      value: peak,
+      unit: 'MiB',
+      digits: 0,
+      target: 110,
+    }),
   ]
 }
 

@@ -2,6 +2,7 @@
  * Row 7: kill -9 in the middle of a recovery, start again, and how long until it is going on. What was ordered lands meanwhile: the time is the
  * daemon's own, not the simulated Nova's.
  */
+import { builds } from '../builds.mjs'
 import { median, sleep, spread, until } from '../figures.mjs'
 import { SimulatedCloud } from '../simulated.mjs'
 import { figure } from '../targets.mjs'
@@ -15,33 +16,35 @@ const atOnce = 8
 /** As long as the simulated Nova needs for an evacuation, and a little more. */
 const landsWithinMs = 1_500
 
-/** @param options { runs } */
-export async function restartRow({ runs }) {
-  const seen = []
-  for (let run = 0; run < runs; run++) seen.push(await restartOnce())
+/** @param options { runs, beside }: `beside` is the main.js of an earlier build, or undefined */
+export async function restartRow({ runs, beside }) {
+  const measured = builds(beside).map((build) => ({ ...build, seen: [] }))
+  for (let run = 0; run < runs; run++) for (const { main, seen } of measured) seen.push(await restartOnce(main))
+  return measured.map(({ where, seen }) => restartFigure(where, seen))
+}
+
+function restartFigure(where, seen) {
   const of = (key) => seen.map((at) => at[key])
   const lost = of('recovered').some((count) => count < instances) ? '; NOT ALL WERE RECOVERED' : ''
   const twice = of('twice').some((count) => count > 0) ? '; SOME WERE EVACUATED TWICE' : ''
-  return [
-    figure({
-      row: '7',
-      what: 'kill -9 and restart -> first step settled',
-      where: 'simulator',
-      value: median(of('settledS')),
-      unit: 's',
-      digits: 2,
-      target: 0.9,
-      note:
-        `${spread(of('settledS'), 2)} s; next new step ${spread(of('nextS'), 2)} s, ready ${spread(of('readyS'), 2)} s ` +
-        `after the process started (min / median / max of ${runs}); ${of('open').join(', ')} steps were under way${lost}${twice}`,
-    }),
-  ]
+  return figure({
+    row: '7',
+    what: 'kill -9 and restart -> first step settled',
+    where,
+    value: median(of('settledS')),
+    unit: 's',
+    digits: 2,
+    target: 0.9,
+    note:
+      `${spread(of('settledS'), 2)} s; next new step ${spread(of('nextS'), 2)} s, ready ${spread(of('readyS'), 2)} s ` +
+      `after the process started (min / median / max of ${seen.length}); ${of('open').join(', ')} steps were under way${lost}${twice}`,
+  })
 }
 
-async function restartOnce() {
+async function restartOnce(main) {
   const config = { defaults: { max_parallel_per_host: atOnce } }
   const cloud = await SimulatedCloud.start({ hosts: 4, config })
-  const daemon = cloud.daemon()
+  const daemon = cloud.daemon([main, 'run'])
   try {
     cloud.populate(host, instances)
     await daemon.start()

@@ -143,7 +143,10 @@ async function ask(transport: Transport, question: Question): Promise<unknown> {
   if (status < 300) return answer
   const refusal = refusalOf(answer)
   if (refusal === null)
-    throw new CliFailure('failed', `${transport.place} answered ${status}, and not as Lifeboat does: is it the daemon?`)
+    throw new CliFailure(
+      'failed',
+      `${transport.place} answered ${status}, but not the way Lifeboat does: is it really the daemon?`,
+    )
   const { code, message, details, certainty } = refusal
   const known = code in errorCodes
   if (certainty === 'unknown')

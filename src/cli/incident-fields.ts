@@ -37,7 +37,7 @@ const summaryColumns: Column<IncidentSummary>[] = [
   {
     title: 'Host',
     type: 'string',
-    means: 'The host that failed, or whose process or instance did',
+    means: 'The host that failed, or on which a process or an instance failed',
     whole: true,
     value: (it) => it.host,
     text: (it) => [it.host, it.process ?? it.crashed?.name].filter((part) => part !== undefined).join('\n'),
@@ -145,7 +145,7 @@ type DocumentField = Exclude<keyof ReviewedIncident, 'onHost'>
 /** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
 const documentFields: Record<DocumentField, { type: FieldType; means: string }> = {
   id: { type: 'string', means: 'The argument of `incident show`' },
-  host: { type: 'string', means: 'The host that failed, or whose process or instance did' },
+  host: { type: 'string', means: 'The host that failed, or on which a process or an instance failed' },
   process: {
     type: 'string?',
     means: 'The process that failed while its host lives, `nova-compute`; null: something else',

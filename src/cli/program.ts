@@ -30,7 +30,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
   const program = new Command('lifeboat')
   const session = new Session(commands, terminal, () => program.opts<GlobalOptions>())
   program
-    .description('Instance-HA recovery for OpenStack: brings the instances of a dead host back elsewhere.')
+    .description('Instance HA for OpenStack: brings the instances of a dead host back on other hosts.')
     .version(commands.build, '-V, --version', 'print the version, and how this program was built')
     .option(
       '--config <file>',
@@ -42,7 +42,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
     )
     .option(
       '--cacert <file>',
-      'with --url: the file of CAs that is trusted (default: $OS_CACERT, else those of this machine)',
+      'with --url: file of the CA certificates to trust (default: $OS_CACERT, else those of this machine)',
     )
     .addHelpText('after', `\nExit codes:\n${exitCodeHelp()}`)
     .configureHelp({ visibleGlobalOptions: globalOptionsOf, showGlobalOptions: true })

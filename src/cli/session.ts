@@ -134,7 +134,7 @@ export class Session {
       const socket = path === null ? null : this.#read.socketOf(path, this.terminal.env)
       if (socket === null || !existsSync(socket)) throw thrown
       this.terminal.stderr(
-        `lifeboat: ${printable(thrown.message)}; the daemon on ${socket} still runs with an earlier one\n`,
+        `lifeboat: ${printable(thrown.message)}; the daemon on ${socket} still runs with an earlier configuration\n`,
       )
       return socket
     }

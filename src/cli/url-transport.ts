@@ -31,10 +31,10 @@ export function daemonUrl(given: string, from: string): URL {
   const wrong = (why: string): CliFailure =>
     new CliFailure('usage', `${from}: ${why}`, ['it must be as https://ha.example:9394: where the pages are'])
   const url = URL.parse(given)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong('this is no https address')
-  if (url.username !== '' || url.password !== '') throw wrong('an address with a user or password in it is not used')
+  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong('this is not an https address')
+  if (url.username !== '' || url.password !== '') throw wrong('the address must not contain a user or a password')
   if (url.protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(url.hostname))
-    throw wrong('without TLS a token is sent to this machine only')
+    throw wrong('without TLS, a token is sent only to this machine')
   url.search = ''
   url.hash = ''
   url.pathname = url.pathname.replace(/\/+$/, '')
@@ -83,7 +83,9 @@ export function urlTransport(url: URL, { clock, logIn, version }: UrlParts): Tra
   const hintsFor = async ({ code, details }: LifeboatError): Promise<string[]> => {
     if (code === 'AUTH_FAILED') return [`${place} wants a token of its own cloud`, ...credentialHints]
     if (code === 'AUTH_FORBIDDEN')
-      return ['the project of your token decides (OS_PROJECT_NAME), and web.roles and web.projects of the daemon do']
+      return [
+        'what you may do depends on the project of your token (OS_PROJECT_NAME), and on web.roles and web.projects of the daemon',
+      ]
     if (code === 'NOT_ACTIVE' && typeof details['address'] === 'string' && details['address'] !== '')
       return [`order it there: --url ${details['address']}`]
     return code === 'NOT_FOUND' ? otherRelease(transport, version) : []
@@ -96,7 +98,9 @@ async function otherRelease(transport: Transport, version: string): Promise<stri
   const running = await releaseOf(transport).catch(() => version)
   return running === version
     ? []
-    : [`the daemon is of release ${running} and this command line of ${version}: it may lack what was asked for`]
+    : [
+        `the daemon runs release ${running}, and this command line is ${version}: the daemon may not have what you asked for`,
+      ]
 }
 
 async function releaseOf(transport: Transport): Promise<string> {
@@ -140,7 +144,7 @@ function notLoggedIn(thrown: unknown): CliFailure {
 }
 
 const trustHint =
-  'a certificate that is not trusted: name the file of the CA that signed it with --cacert FILE or OS_CACERT'
+  'if its certificate is not trusted, name the file of the CA that signed it: --cacert FILE or OS_CACERT'
 
 /** What node says of a certificate that no CA known here has signed. */
 const untrusted = new Set([
@@ -177,9 +181,7 @@ function unreachable(place: string, { error, stood }: Broken, question: Question
       'check the name, and the DNS of this machine',
     ])
   if (code === 'ECONNREFUSED')
-    return down(`no daemon answers on ${place}`, [
-      'it listens for other machines where web.listen says; as installed on 127.0.0.1 alone',
-    ])
+    return down(`no daemon answers on ${place}`, ['it listens where web.listen says; as installed, only on 127.0.0.1'])
   if (noRoute.has(code) || !stood)
     return down(`there is no way to ${place}: ${error.message}`, ['a route is missing, or a firewall is in between'])
   return down(`the connection to ${place} failed: ${error.message}`, takenPerhaps(question))

@@ -41,7 +41,7 @@ export async function show(session: Session, { watch }: WatchOptions, look: Look
     return
   }
   if (shape.format === 'csv' || shape.format === 'value')
-    throw new CliFailure('usage', `--watch cannot be told as ${shape.format}`, [
+    throw new CliFailure('usage', `--watch cannot be printed as ${shape.format}`, [
       'formats with --watch: table, json (one document per line), yaml (one document per change)',
     ])
   const everyMs = (watch === true ? usualSeconds : watch) * 1000

@@ -39,12 +39,12 @@ export function masakariSection<L extends z.ZodType>(listen: L) {
     projects: namedProjects
       .default([])
       .describe(
-        "Projects in which those roles count, beside the system as a whole. Default: the project of Lifeboat's own credential",
+        "Projects in which those roles count, in addition to the system as a whole. Default: the project of Lifeboat's own credential",
       )
       .meta(live),
     uuids: optionalSection({
-      segments: uuids().describe('UUIDs of segments of this file, by name. Default: one that is made of the name'),
-      hosts: uuids().describe('UUIDs of hosts, by name. Default: one that is made of the name'),
+      segments: uuids().describe('UUIDs of segments of this file, by name. Default: one that is made from the name'),
+      hosts: uuids().describe('UUIDs of hosts, by name. Default: one that is made from the name'),
     })
       .describe(
         'UUIDs that a Masakari gave, so that clients which kept them go on; lifeboat import-masakari writes them',

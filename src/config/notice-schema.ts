@@ -103,7 +103,7 @@ export const notices = optionalSection({
   freeze_delay: duration('0s', '1h')
     .prefault('30s')
     .describe(
-      'People are told of a freeze once it has lasted this long. Shorter: every restart of an API wakes someone; longer: they hear of a real one late',
+      'How long a freeze lasts before Lifeboat tells people. Shorter: every restart of an API wakes someone; longer: people hear late of a real one',
     ),
   give_up_after: duration('1m', '7d')
     .prefault('6h')

@@ -158,7 +158,7 @@ function checkFilters(file: ReceiverFile, path: Path, known: readonly string[], 
     const { audience } = noticeTopics[topic]
     const mine = file.kind === 'alertmanager' ? forOperators.audience : file.audience
     if (audience !== mine)
-      report([...path, 'topics', index], `${topic} is told to audience ${audience}, and this receiver is ${mine}`)
+      report([...path, 'topics', index], `${topic} goes to audience ${audience}, and this receiver is for ${mine}`)
   }
   if (file.kind === 'alertmanager') return
   if (file.audience !== 'tenant' && file.projects !== undefined)

@@ -90,7 +90,7 @@ const segmentSettings = {
     .enum(['shared', 'local'])
     .optional()
     .describe(
-      'Where disks that are not volumes live. `shared` said of local disks destroys them: evacuation rebuilds them from the image',
+      'Where disks that are not volumes live. Setting `shared` for local disks destroys them: evacuation rebuilds them from the image',
     ),
   fencing: names()
     .optional()
@@ -229,7 +229,7 @@ export const configSchema = section({
     write_timeout: duration('100ms', '10m')
       .prefault('60s')
       .describe(
-        'Time limit of a write; after it nobody knows whether Nova acted, and it is settled by reading. Too short: needless settling',
+        'Time limit of a write; after that nobody knows whether Nova acted, so Lifeboat reads Nova to find out. Too short: needless reading',
       )
       .meta(live),
   }),
@@ -242,7 +242,7 @@ export const configSchema = section({
     default_beat_interval: duration('500ms', '5m')
       .prefault('10s')
       .describe(
-        "Nova's report_interval, used until each host's own is learnt. Too short: hosts are suspected at start for nothing",
+        "Nova's report_interval, used until each host's own is learnt. Too short: hosts are suspected at start for no reason",
       ),
     suspect_after_beats: z
       .number()
@@ -264,7 +264,7 @@ export const configSchema = section({
       .max(12)
       .default(4)
       .describe(
-        'Suspicion until death may be concluded, beside confirm_after_beats: 4 is one silence of a living host in ten thousand. Lower: hosts that pause now and then are taken for dead; higher: their deaths are seen later',
+        'Suspicion needed, in addition to confirm_after_beats, to conclude death: 4 means one silence of a living host in ten thousand. Lower: hosts that pause now and then are taken for dead; higher: their deaths are seen later',
       ),
     min_dead_probe_kinds: count()
       .default(2)
@@ -313,7 +313,7 @@ export const configSchema = section({
     settle: duration('0s', '1d')
       .prefault('5m')
       .describe(
-        'Once tripped, the brake opens only when the down hosts are within the limits and the same for this long. Too short: hosts still booting after a power loss are fenced; too long: those that stay away wait',
+        'Once tripped, the brake opens only when the hosts that are down are within the limits and have been the same ones for this long. Too short: hosts still booting after a power loss are fenced; too long: those that stay away wait',
       ),
     site_loss_share: share()
       .default(0.5)
@@ -341,7 +341,7 @@ export const configSchema = section({
     settle_quiet: duration('1s', '10m')
       .prefault('10s')
       .describe(
-        'How long a write whose answer was lost may still show up in Nova. Too short: a late write is taken for none and done twice',
+        'How long a write whose answer was lost may still show up in Nova. Too short: Lifeboat misses a late write and sends it twice',
       ),
   }).meta(live),
   fence_retry: duration('1s', '1h')

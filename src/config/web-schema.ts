@@ -43,7 +43,7 @@ export function webSection<L extends z.ZodType>(listen: L) {
     projects: namedProjects
       .default([])
       .describe(
-        "Projects in which those roles count, beside the system as a whole. A tenant's project here makes its admins admins of recoveries. Default: the project of Lifeboat's own credential",
+        "Projects in which those roles count, in addition to the system as a whole. A tenant's project here makes its admins admins of recoveries. Default: the project of Lifeboat's own credential",
       )
       .meta(live),
     session: duration('1m', '7d')
@@ -59,7 +59,7 @@ export function webSection<L extends z.ZodType>(listen: L) {
       .max(1_000_000)
       .default(600)
       .describe(
-        'From one address. Too few: a page that is open in many windows stops; too many: a flood busies the daemon',
+        'Requests per minute from one address. Too few: a page that is open in many windows stops; too many: a flood keeps the daemon busy',
       )
       .meta(live),
   })

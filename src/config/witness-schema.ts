@@ -19,7 +19,7 @@ const redfish = {
 const ipmi = {
   address: text().default('{host}').describe('Template of the address of the BMC'),
   port: port().default(623),
-  username: text().describe('An account with the privilege USER is enough: it is only asked for the power'),
+  username: text().describe('An account with the privilege USER is enough: Lifeboat only reads the power'),
   ...password,
   interface: z.enum(['lanplus', 'lan']).default('lanplus').describe('lan is IPMI 1.5, without encryption'),
   cipher_suite: z
@@ -28,7 +28,7 @@ const ipmi = {
     .min(1)
     .max(17)
     .optional()
-    .describe('Usually 17 or 3. Default: ipmitool asks the BMC, which some answer only after ten seconds'),
+    .describe('Usually 17 or 3. Default: ipmitool asks the BMC, and some BMCs take ten seconds to answer'),
   timeout: duration('100ms', '5m')
     .prefault('5s')
     .describe('A BMC that takes longer says unknown. Too long: polls are slow while a host is suspect'),

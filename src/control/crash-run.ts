@@ -380,7 +380,7 @@ export class CrashRun {
     if (verdict === undefined) return 'Nova has not been read yet'
     if (!isBeating(verdict)) return `Lifeboat is looking at its host: ${verdict.message}`
     const hostIncident = store.openOn(this.host)
-    return hostIncident === undefined ? null : `Its host is the matter of incident ${hostIncident.id}`
+    return hostIncident === undefined ? null : `Its host has an open incident, ${hostIncident.id}`
   }
 
   /** The host failed as well, or a person took over. */

@@ -1,6 +1,6 @@
 /**
  * Keeps every open incident running: each once, again when its run breaks. A run that breaks on what cannot be is a bug of ours: at
- * the second break in a row the incident is held, so that people hear of it, and it is tried ever more rarely. Owns which
+ * the second break in a row the incident is held, so that people hear of it, and it is tried less and less often. Owns which
  * incidents run; what a run does is the executor's.
  */
 import { sleep, type Clock } from '../domain/clock.ts'
@@ -111,7 +111,7 @@ export class IncidentRuns {
     const { journal, store, observer } = this.#parts
     const incident = store.inMemory(id)
     if (incident === undefined || incident.closed !== null || incident.held?.code === 'INTERNAL_ERROR') return
-    const message = `a bug in Lifeboat stops its recovery: ${error.message}. It is tried again by itself, ever more rarely`
+    const message = `a bug in Lifeboat stops its recovery: ${error.message}. Lifeboat tries again by itself, less and less often`
     const data = { code: 'INTERNAL_ERROR' as const, message, error: errorRecord(error) }
     try {
       journal.append([{ kind: 'incident.held', incident: id, host: incident.host, data }])

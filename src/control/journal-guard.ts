@@ -36,7 +36,9 @@ export function guardedJournal<J extends Journal>(
       const { code, message } = ensureError(thrown)
       if (code === 'JOURNAL_UNAVAILABLE' && failingSince === null && !isAborted(signal)) {
         failingSince = { at: clock.wall(), message }
-        observer.log?.('error', 'journal.unavailable', { message: `${message}. Nothing is done until it can be` })
+        observer.log?.('error', 'journal.unavailable', {
+          message: `${message}. Lifeboat does nothing until it can write again`,
+        })
         void tryUntilWritten()
       }
       throw thrown
@@ -62,7 +64,7 @@ export function guardedJournal<J extends Journal>(
 /** The row that says what is missing before it. */
 function gap({ at, message }: { at: number; message: string }): NewEntry {
   const since = new Date(at).toISOString()
-  const says = `The journal could not be written since ${since}, and nothing was done meanwhile: ${message}`
+  const says = `From ${since} on Lifeboat could not write to the journal, and did nothing meanwhile: ${message}`
   return { kind: 'alarm.raised', data: { code: 'JOURNAL_UNAVAILABLE', message: says } }
 }
 

@@ -45,7 +45,7 @@ export class MemoryWatch {
     const rss = this.#memory.rssBytes()
     if (rss < this.#memory.limitBytes * calmShare) this.#high = false
     if (rss <= this.#memory.limitBytes || this.#high) return
-    const message = `The daemon uses ${mebibytes(rss)} MiB of memory, its soft limit is ${mebibytes(this.#memory.limitBytes)} MiB: recoveries begin one after another until it is less`
+    const message = `The daemon uses ${mebibytes(rss)} MiB of memory, its soft limit is ${mebibytes(this.#memory.limitBytes)} MiB: recoveries begin one at a time until it uses less`
     this.#journal.append([{ kind: 'alarm.raised', data: { code: 'MEMORY_HIGH', message } }])
     // Only once it is on record: with a full disk the next poll tries again.
     this.#high = true

@@ -160,5 +160,5 @@ export function createPermissions(parts: {
 
 function aliveMessage({ id, ourFlags }: Incident, message: string): string {
   if (ourFlags === null) return message
-  return `${message}. Nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
+  return `${message}. Nothing more is evacuated until it is silent and has been fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
 }

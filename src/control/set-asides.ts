@@ -401,7 +401,7 @@ export class SetAsides {
     this.#writes.add(ended)
   }
 
-  /** A row of refusals is one alarm: it is tried again, ever more rarely, and only a person can change Nova's mind. */
+  /** A row of refusals is one alarm: it is tried again, less and less often, and only a person can change Nova's mind. */
   #count(host: HostName, refused: LifeboatError | null): void {
     const { clock, journal, signal } = this.#parts
     const watch = this.#watchOf(host)
@@ -410,7 +410,7 @@ export class SetAsides {
     watch.refusedAt = clock.now()
     // One alone may be a proxy's hiccup.
     if (watch.refusals !== refusalsBeforeAlarm || signal.aborted) return
-    const message = `Nova refuses to change the service of ${host}: ${refused.message}. Lifeboat tries again, ever more rarely; check the policy of its account`
+    const message = `Nova refuses to change the service of ${host}: ${refused.message}. Lifeboat tries again, less and less often; check the policy of its account`
     journal.append([{ kind: 'alarm.raised', host, data: { code: 'SERVICE_CHANGE_REFUSED', message } }])
   }
 

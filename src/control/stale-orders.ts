@@ -232,7 +232,7 @@ export class StaleOrders {
   #tellOfFailures(order: StaleOrder, steps: readonly StepRecord[], known: InstanceRecovery | null): void {
     if (!tellsOfFailures(ofOrder(order, steps))) return
     const { incident, instance, source: host } = order
-    const message = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR, and its repair fails: ${steps.at(-1)?.error?.message ?? ''}. Lifeboat tries again, ever more rarely. Repair it: openstack server set --state active ${instance}`
+    const message = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR, and its repair fails: ${steps.at(-1)?.error?.message ?? ''}. Lifeboat tries again, less and less often. Repair it: openstack server set --state active ${instance}`
     this.#parts.journal.append([
       { kind: 'alarm.raised', incident, instance, host, data: { code: 'STALE_ORDER_REPAIR_FAILS', message } },
     ])
@@ -320,5 +320,5 @@ function maySpawn(orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => 
   if (second.length === 0) return ''
   const named = second.slice(0, namedAtMost).join(', ')
   const more = second.length > namedAtMost ? `, and ${second.length - namedAtMost} more` : ''
-  return `. Of ${named}${more}, an earlier order waits for another dead host: if both hosts start before Lifeboat has repaired what the first broke, these guests may run twice`
+  return `. For ${named}${more}, an earlier order also waits for another dead host: if both hosts start before Lifeboat has repaired what the first broke, these guests may run twice`
 }

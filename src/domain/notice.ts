@@ -58,7 +58,7 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'warning',
     quietMs: Infinity,
-    means: 'A recovery begins; if it was held first, once it begins',
+    means: 'A recovery begins; if it is held first, the notice comes once it begins',
   },
   'incident-held': {
     audience: 'operator',
@@ -162,13 +162,13 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'info',
     quietMs: flicker,
-    means: 'A person gave an order about an incident that was told, or attested that its host is dead',
+    means: 'A person gave an order about an incident that notices went out about, or attested that its host is dead',
   },
   'signed-off': {
     audience: 'operator',
     severity: 'info',
     quietMs: 0,
-    means: 'A person signed off an incident whose end was told as warning or critical',
+    means: 'A person signed off an incident whose end was sent as a warning or as critical',
   },
   'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
   'instances-affected': {

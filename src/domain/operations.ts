@@ -127,7 +127,7 @@ export interface HostStatus {
   probes: ProbeReading[]
   /** The open incident of this host. */
   incident: IncidentId | null
-  /** Pauses and maintenance that take it in. */
+  /** Pauses and maintenance that cover it. */
   /** The orders in force; the field keeps the name that it was released with. */
   standingOrders: Order[]
   /** How far it is on its way back, when it carries what a closed incident of ours set. */

@@ -27,7 +27,7 @@ export function isStepKind(kind: string): kind is StepKind {
 
 /** Codes of outcomes that come from no rule and no error: what others did while the incident was open. */
 export const foreignReasons = {
-  EVACUATED_BY_OTHERS: 'Someone else evacuated it before its turn, and it arrived; nothing of it was touched',
+  EVACUATED_BY_OTHERS: 'Someone else evacuated it before its turn, and it arrived; Lifeboat did not touch it',
   INCOMING_MOVE: 'A move of it into the dead host had not ended; look on the host that it came from',
 } as const
 

@@ -132,7 +132,7 @@ export function repairFailures(steps: readonly RepairWrite[], agoMs: (at: string
 }
 
 /**
- * Whether people are told after the last of these writes. Once: it is tried again ever more rarely, and only a person can change Nova's
+ * Whether people are told after the last of these writes. Once: it is tried again less and less often, and only a person can change Nova's
  * mind. What was held back fails nothing.
  */
 export function tellsOfFailures(steps: readonly RepairWrite[]): boolean {

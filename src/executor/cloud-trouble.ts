@@ -1,6 +1,6 @@
 /**
  * Trouble that is the cloud's and not an instance's: a refused login, a forbidden call, an API that is away. It costs no
- * instance its recovery. The incident says what it waits for and tries again ever more rarely, at once after a reload; what is
+ * instance its recovery. The incident says what it waits for and tries again less and less often, at once after a reload; what is
  * not refused goes on meanwhile (docs/decisions/0020).
  */
 import { isAborted, sleep } from '../domain/clock.ts'
@@ -258,7 +258,7 @@ export class CloudTrouble implements WatchListener {
     const silent = silence.has(failure.code)
     if ((silent && inARow < silencesBeforeHold) || !mayBeReplaced.has(this.#holding.incident.held?.code)) return
     const error = failure instanceof LifeboatError ? failure : undefined
-    const message = `${failure.message}. It is tried again by itself; what is not refused goes on`
+    const message = `${failure.message}. Lifeboat tries again by itself; what is not refused goes on`
     this.#holding.hold(silent ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', message, error)
   }
 

@@ -46,7 +46,7 @@ export async function followForeign(
     return {
       outcome: 'left',
       code: 'EVACUATED_BY_OTHERS' satisfies keyof typeof foreignReasons,
-      message: `someone else evacuated it to ${destination} and nothing of it was touched; ${words}`,
+      message: `someone else evacuated it to ${destination} and Lifeboat did not touch it; ${words}`,
       after,
     }
   const ended = end === null ? 'it has not ended' : `it ended as ${end.status} (to ${destination ?? 'no host'})`

@@ -124,7 +124,7 @@ export class Gate {
     const permission = permissions.of(permissions.incident(id), act)
     if (!permission.allowed) return 'cancelled' in permission ? permission.cancelled : permission.message
     if (act === 'closes') return null
-    if (this.#pickingUp) return 'the proof of death was not looked at again yet'
+    if (this.#pickingUp) return 'the proof of death has not been checked again yet'
     if (this.#lacksProof()) return 'the host showed life after it was proven dead'
     return proofExpired === null ? null : `the proof of death expired and could not be renewed: ${proofExpired.message}`
   }

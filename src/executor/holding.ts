@@ -122,7 +122,7 @@ export class Holding {
   }
 
   /**
-   * Does what Nova may refuse. A refusal for good holds the incident, and the work is tried again ever more rarely: it
+   * Does what Nova may refuse. A refusal for good holds the incident, and the work is tried again less and less often: it
    * must not write rows every few seconds for as long as nobody corrects the policy. `failed`: tries that failed before.
    */
   async persist<T>(failed: number, work: () => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ export interface RecheckFacts {
   phase: IncidentPhase
   /** The heartbeat stamp of the verdict that opened the incident, or null. */
   recordedStamp: string | null
-  /** A person stated that the host is dead. */
+  /** A person attested that the host is dead. */
   stated: boolean
   /** The segment recovers hosts that someone else forced down. */
   recoversDeclared: boolean

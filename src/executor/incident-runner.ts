@@ -411,7 +411,7 @@ class IncidentRunner {
     }
   }
 
-  /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. Either holds the incident. */
+  /** A read that is repeated while Nova is silent, and less and less often once it refuses or `check` throws. Either holds the incident. */
   #persistently<T>(read: () => Promise<T>, check: (value: T) => void = () => undefined): Promise<T> {
     return this.#holding.persist(0, async () => {
       const value = await this.#holding.read(read)

@@ -47,7 +47,7 @@ export async function latePowerOrders(
       .map(({ power, requestId }): NewEntry => {
         const waitsAt = { host: run.host, migration: requestId, requestId, power }
         const does = isLatePower(power) ? 'acts on a guest that has left' : 'puts the instance in ERROR'
-        const message = `The ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before that starts`
+        const message = `The ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before nova-compute starts`
         return { kind: 'debt.recorded', ...base, data: { code: staleOrderCode, message, waitsAt } }
       })
   } catch (thrown) {
@@ -102,7 +102,7 @@ async function hasItsNewest(run: Reader, recovery: InstanceRecovery): Promise<bo
 
 /** For people: why Nova refuses every order of such an instance, and what frees it. */
 export function leftInTask(instance: string, task: string | null, deadHost: string): string {
-  return `its task is ${task}, and no host is seen to work on it: an order that is given as an instance lands goes to ${deadHost}, and Nova refuses every other one until the state is reset. Before ${deadHost} starts, purge the queue compute.${deadHost}; then run openstack server set --state active ${instance}, and give the order again; a start by a hard reboot`
+  return `its task is ${task}, and no host is seen to work on it: an order given just as an instance lands goes to ${deadHost}, and Nova refuses every other order until the state is reset. Before ${deadHost} starts, purge the queue compute.${deadHost}; then run openstack server set --state active ${instance}, and give the order again (instead of a start, order a hard reboot)`
 }
 
 /** The queue keeps the order: what came before one that was taken was taken as well. */

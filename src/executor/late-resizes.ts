@@ -43,7 +43,7 @@ export async function lateResizes(
       .filter(({ uuid }) => !leftovers.some(({ waitsAt }) => waitsAt?.migration === uuid))
       .map(({ uuid, type }): NewEntry => {
         const waitsAt = { host: run.host, migration: uuid, requestId: null, resize: true }
-        const message = `A ${type === 'resize' ? 'resize' : 'cold migration'} that was ordered as ${run.host} died waits for nova-compute there and puts the instance in ERROR when that starts; purge the queue compute.${run.host} before`
+        const message = `A ${type === 'resize' ? 'resize' : 'cold migration'} that was ordered as ${run.host} died waits for nova-compute there and puts the instance in ERROR when nova-compute starts; purge the queue compute.${run.host} before that`
         return { kind: 'debt.recorded', ...base, data: { code: staleOrderCode, message, waitsAt } }
       })
   } catch (thrown) {

@@ -102,7 +102,7 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
     case null:
       return wasBeingRebuilt(recovery)
         ? [
-            'its owner ordered it rebuilt while it waited for its turn: look which disk it has, and rebuild it again if it is the old one',
+            'its owner ordered it rebuilt while it waited for its turn: check which disk it has, and rebuild it again if that is the old one',
           ]
         : []
   }

@@ -108,7 +108,7 @@ export class ProofKeeper {
       await this.#holding.wait(lookAgainMs)
     }
     if (this.#holding.incident.held?.code === 'HOST_ALIVE')
-      this.#holding.goOn('a person stated it again, and the heartbeat stands still')
+      this.#holding.goOn('a person attested it again, and no heartbeat has come since')
   }
 
   /** Ends only the holds that a proof can answer; what an attestation was held for is looked at next. */
@@ -120,7 +120,7 @@ export class ProofKeeper {
 
   async #heldForLife(stamp: string | null, known: string | null, again: boolean): Promise<void> {
     const { host } = this.#run
-    const message = `nova-compute of ${host} wrote at ${stamp}, after ${known}, the last that is known: it lives, or lived since it was stated dead. ${sayIt(host)}`
+    const message = `nova-compute of ${host} wrote at ${stamp}, after ${known}, the last that is known: it lives, or has lived since it was attested dead. ${sayIt(host)}`
     const error = new LifeboatError('HOST_ALIVE', message)
     if (again) this.#holding.holdAnew('HOST_ALIVE', message, error)
     else this.#holding.hold('HOST_ALIVE', message, error)
@@ -140,7 +140,7 @@ export class ProofKeeper {
     if (attestation === null) throw new LifeboatError('INVARIANT', 'attested again without an attestation')
     const proof = this.#run.fencer.attest(this.#run.host, attestation.by, attestation.statement)
     recordProof(this.#run, proof)
-    this.#holding.goOn(`${attestation.by} stated that the host is dead`)
+    this.#holding.goOn(`${attestation.by} attested that the host is dead`)
     return proof
   }
 

@@ -53,14 +53,14 @@ export class SecondFencing {
     if (!isStated && clock.now() < this.#tryAgainAt) return false
     const believed = this.#believed()
     if (!isStated && believed.methods.length === 0 && believed.doubt !== null)
-      return this.#wait('FENCE_FAILED', `${believed.doubt}. Nothing more is evacuated before. ${sayIt(host)}`)
+      return this.#wait('FENCE_FAILED', `${believed.doubt}. Nothing more is evacuated until then. ${sayIt(host)}`)
     const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
     const isDead = frozen === null && isDeadAgain(verdict)
     this.#looks = isDead ? 0 : this.#looks + 1
     if (!isDead) this.#lookAgainAt = clock.now() + pauseAfter(this.#looks, lookAgainMs, rarestLookMs)
     if (frozen !== null) return this.#wait('FROZEN', frozen)
     if (!isDead) {
-      const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
+      const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated until it is silent and has been fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
       return this.#wait('HOST_ALIVE', message)
     }
     if (this.#isBooting()) {

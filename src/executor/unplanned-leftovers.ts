@@ -32,7 +32,7 @@ function broughtBy({ kind, result }: StepRecord): string | null {
 }
 
 function whatWaits(run: Pick<Run, 'host'>, { kind }: StepRecord, host: HostName): string {
-  const waits = `waits for nova-compute on ${host} and breaks it when that starts; purge the queue compute.${host} before`
+  const waits = `waits for nova-compute on ${host} and breaks the instance when nova-compute starts; purge the queue compute.${host} before that`
   return kind === 'evacuate'
     ? `Its first evacuation order ${waits}. Until nova-compute on ${run.host} has started, a record of it stays accepted`
     : `The confirmation of its resize ${waits}`

@@ -11,7 +11,7 @@ export function openSentence(count: ScopeCount): string {
 export function heldSentence(count: ScopeCount, rules: BrakeRules): string {
   const looks = looksLike(count, rules)
   if (count.over) return looks === null ? numbers(count) : `${numbers(count)}: ${looks}`
-  return `${numbers(count)}; more were, and hosts may still be coming back: it opens once nothing has changed for ${span(rules.steadyMs)}`
+  return `${numbers(count)}; more were before, and hosts may still be coming back: the brake opens once nothing has changed for ${span(rules.steadyMs)}`
 }
 
 /** Of a scope that has just opened again. */
@@ -22,7 +22,7 @@ export function openedSentence(count: ScopeCount, rules: BrakeRules): string {
 
 function numbers({ title, fleet, hosts, cooling, allowed }: ScopeCount): string {
   const down = hosts.length
-  const lately = cooling === 0 ? '' : `; ${cooling} of them recovered, and counted still`
+  const lately = cooling === 0 ? '' : `; ${cooling} of them recovered, but still counted`
   return `${down} of ${fleet} hosts of ${title} ${down === 1 ? 'is' : 'are'} down (limit ${allowed}${lately})`
 }
 

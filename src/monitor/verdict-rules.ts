@@ -109,7 +109,7 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
     return say(
       'maintenance',
       'DISABLED_AND_FORCED_DOWN',
-      `Disabled by a person${why(pulse)}, then forced down, and ${silent}: hold`,
+      `Disabled by a person${why(pulse)}, then forced down, and ${silent}: Lifeboat waits`,
     )
   }
   if (facts.ours && probes.alive.length > 0) {

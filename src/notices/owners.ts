@@ -189,7 +189,7 @@ export class Owners {
         return await cloud.listInstances(host, { signal })
       } catch (thrown) {
         if (isAborted(signal)) break
-        const message = `Who owns the instances of ${host} cannot be read`
+        const message = `Lifeboat cannot read who owns the instances of ${host}`
         observer.log?.('warn', 'notice.owners_unknown', { host, attempt, message }, ensureError(thrown))
         if (attempt >= listings) break
         await sleep(clock, listAgainMs, signal)

@@ -3,7 +3,7 @@
  * afterwards. Pure: times are given in, monotonic ms.
  *
  * Order: what concerns one project (or the operators) reaches a receiver in the order in which it happened. A receiver
- * that answers gets several projects' notices at once; one that failed is tried with a single notice, ever more rarely, and
+ * that answers gets several projects' notices at once; one that failed is tried with a single notice, less and less often, and
  * each project's first in turn: a receiver that fails on one project's notice keeps no other project's waiting.
  */
 import { pauseAfter } from '../domain/back-off.ts'

@@ -24,14 +24,14 @@ export async function sendTest(
   const send = rule === undefined ? undefined : deliver(name)
   if (rule === undefined || send === undefined) {
     const there = [...receivers.keys()].join(', ') || 'none'
-    throw new LifeboatError('NOT_FOUND', `No receiver "${name}" is configured (there is: ${there})`)
+    throw new LifeboatError('NOT_FOUND', `No receiver "${name}" is configured (configured: ${there})`)
   }
   const { audience, projects } = rule
   if (audience === 'operator' && asked !== null)
     throw new LifeboatError('USAGE', `${name} is a receiver for operators: it has no project`)
   const project = audience === 'tenant' ? (asked ?? projects?.[0] ?? 'test') : null
   if (project !== null && asked !== null && projects?.includes(asked) === false)
-    throw new LifeboatError('USAGE', `${name} is not told of project ${asked} (it is of: ${projects.join(', ')})`)
+    throw new LifeboatError('USAGE', `${name} gets no notices of project ${asked} (only of: ${projects.join(', ')})`)
   const notice = testNotice({ receiver: name, mode, audience, project, by, wallMs, nonce: randomUUID() })
   const ended = await send({ notice, attempt: 1, signal })
   return { ok: ended.ok, detail: ended.ok ? ended.result : ended.problem }

@@ -58,7 +58,7 @@ export function email(options: MailOptions): Deliver {
 function ended(exit: number | null, output: string): Ended {
   if (exit === 0) return { ok: true, result: 'sendmail took it' }
   const says = output.replace(/\s+/g, ' ').trim().slice(0, outputKept)
-  const what = exit === null ? 'sendmail did not do it' : `sendmail ended with ${exit}`
+  const what = exit === null ? 'sendmail failed' : `sendmail ended with ${exit}`
   return { ok: false, problem: says === '' ? what : `${what}: ${says}`, final: exit !== null && refusals.has(exit) }
 }
 

@@ -27,7 +27,7 @@ export function handingOver(tenure: TenureView | null, { by, reason, via }: Hand
     const seen =
       others.length === 0
         ? 'this one has never seen another'
-        : `${others.map(({ name }) => name).join(', ')} did not say anything lately`
+        : `${others.map(({ name }) => name).join(', ')}: not heard from lately`
     throw new LifeboatError('CONFLICT', `No daemon stands by to take over: ${seen}. Start one first`, {
       retry: 'after',
     })

@@ -120,7 +120,7 @@ export function createOperations(parts: OperationsParts): Operations {
   function recover({ host, by, proof, unixUser, via }: RecoverOrder): RecoverAnswer {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
     if (!isPerson(by)) {
-      const message = `"${by}" is no person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
+      const message = `"${by}" is not a person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
       throw new LifeboatError('PROOF_INVALID', message)
     }
     const verdict = monitor.verdict(host)
@@ -151,12 +151,12 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   if (process !== null)
     throw new LifeboatError(
       'CONFLICT',
-      `Incident ${id} is of ${process} on ${host}, which lives: the brake holds no recovery of it`,
+      `Incident ${id} is about ${process} on ${host}, and the host lives: there is no recovery for the brake to hold`,
     )
   if (crashed !== null) return refuseNeedlessRestart(incident)
   if (override !== null) throw new LifeboatError('CONFLICT', `${override.by} already let incident ${id} past the brake`)
   if (proof !== null)
-    throw new LifeboatError('CONFLICT', `${host} is proven dead: the brake holds incident ${id} no longer`)
+    throw new LifeboatError('CONFLICT', `${host} is proven dead: the brake no longer holds incident ${id}`)
   if (brake.holds(incident) !== null) return
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`

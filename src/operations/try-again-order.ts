@@ -44,7 +44,7 @@ export function orderTryAgain(id: IncidentId, order: TryAgainOrder, parts: TryAg
     throw new LifeboatError('PROOF_INVALID', message)
   }
   if (proof !== null && !isPerson(by))
-    throw new LifeboatError('PROOF_INVALID', `"${by}" is no person who can be asked how they knew; give your name`)
+    throw new LifeboatError('PROOF_INVALID', `"${by}" is not a person who can be asked how they knew; give your name`)
   const actor = `operator:${by}`
   const reason = order.reason === '' ? (proof ?? '') : order.reason
   const rows = (opened: IncidentId): NewEntry[] => {

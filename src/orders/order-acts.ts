@@ -113,7 +113,7 @@ function mustBePlanned(plan: number, orders: Orders, journal: OrderActsParts['jo
   if (found !== undefined) return found
   const running = orders.inForce().find((one) => one.plan === plan)
   if (running !== undefined) {
-    const message = `Maintenance ${plan} of ${scopeText(running.scope)} began at ${running.since}; it can be ended, and no longer withdrawn`
+    const message = `Maintenance ${plan} of ${scopeText(running.scope)} began at ${running.since}; it can no longer be withdrawn; end it instead`
     throw new LifeboatError('CONFLICT', message)
   }
   refuseOver(plan, journal)

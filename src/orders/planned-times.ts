@@ -31,13 +31,16 @@ export function plannedTimes(
   if (fromMs <= wallMs)
     throw new LifeboatError(
       'USAGE',
-      `It would begin in the past (${both}); allowed is a later time than now (${localText(new Date(wallMs).toISOString(), timezone)})`,
+      `It would begin in the past (${both}); give a time later than now (${localText(new Date(wallMs).toISOString(), timezone)})`,
     )
   if (fromMs > wallMs + furthestMs)
-    throw new LifeboatError('USAGE', `It would begin more than a year ahead (${both}); allowed is the next year`)
+    throw new LifeboatError(
+      'USAGE',
+      `It would begin more than a year ahead (${both}); it may begin within the next year`,
+    )
   const untilMs = written.forMs === undefined ? endOf(written.until) : fromMs + written.forMs
   if (untilMs !== null && untilMs <= fromMs)
-    throw new LifeboatError('USAGE', `It would end before it begins (${both}); allowed is a later end`)
+    throw new LifeboatError('USAGE', `It would end before it begins (${both}); give a later end`)
   return { from, until: untilMs === null ? null : new Date(untilMs).toISOString() }
 }
 

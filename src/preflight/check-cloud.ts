@@ -70,7 +70,7 @@ async function allocationsLine(cloud: OpenStackCloud): Promise<CheckLine> {
     return warn(
       readAllocations,
       error.message,
-      'When two hosts die together, an evacuation that Nova sent to the second one then waits an hour and for a person: allow placement:allocations:list (config/openstack/placement-policy.yaml)',
+      'Without this, when two hosts die together, an evacuation that Nova sent to the second one waits an hour, then for a person: allow placement:allocations:list (config/openstack/placement-policy.yaml)',
     )
   }
 }

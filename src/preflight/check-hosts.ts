@@ -137,6 +137,6 @@ function probeLine(host: string, { probe, answer, detail, power }: ProbeReading)
   const line = `${answer}: ${detail}`
   if (answer === 'alive' || power === 'on') return { ...ok(what, line), each: { what: `probe ${probe}`, host } }
   if (answer === 'dead')
-    return warn(what, line, 'It says that a host is dead that Nova lists: does it ask the right machine?')
+    return warn(what, line, 'It says dead, although Nova lists this host: does it ask the right machine?')
   return warn(what, line, 'It could not tell, so it does not count for this host')
 }

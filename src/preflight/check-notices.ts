@@ -10,7 +10,7 @@ export async function* noticeLines({ notices, path }: Config, clock: Clock): Asy
   const receivers = Object.entries(notices.receivers)
   if (receivers.length === 0) {
     const advice = 'Name receivers under notices: who must wake up, and who owns the instances'
-    yield { what: 'notices', result: 'warn', message: 'no receivers: nobody is told of anything', advice }
+    yield { what: 'notices', result: 'warn', message: 'no receivers: nobody gets any notice', advice }
   }
   for (const [name, settings] of receivers) {
     const what = `notices to ${name}`

@@ -111,7 +111,7 @@ function clusterLine(nodes: readonly SharedNode[], named: number): CheckLine {
     return refused(
       of,
       `${serving.length} nodes serve, and not all see each other: ${serving.map((galera) => galera.size).join(', ')} nodes as each of them sees it`,
-      'One was begun by itself: look there for wsrep_cluster_address=gcomm://, name the others in it, and restart that node',
+      'One was bootstrapped on its own: look there for wsrep_cluster_address=gcomm://, name the others in it, and restart that node',
     )
   if (size === 0) return skip(of, 'no node is in one')
   if (size === 1)

@@ -50,10 +50,10 @@ const intro = `# The command line
 
 Titles are a contract. They are the columns of the table, the keys of JSON and YAML, the heading of CSV, and the arguments of \`-c\` and
 \`--sort-column\`. Later releases add fields, and never rename or remove one or change its type. An empty field is null. Times are UTC,
-ISO 8601. Tables put the same in words for people; those words may change. On a terminal a table folds to its width, but never a name or an
-id that people copy; \`--max-width 0\` has it as wide as it takes. Some columns are in tables only when \`-c\` names them.
+ISO 8601. Tables put the same in words for people; those words may change. On a terminal a table folds to its width, but never breaks a name or an
+id that people copy; \`--max-width 0\` makes it as wide as needed. Some columns are in tables only when \`-c\` names them.
 
-Commands that change something record who did it: your account, also through sudo; with \`--url\` the user of your token. Shell completion:
+Commands that change something record who did it: your account, even through sudo; with \`--url\` the user of your token. Shell completion:
 \`source <(lifeboat completion bash)\`, \`lifeboat completion zsh > "\${fpath[1]}/_lifeboat"\`,
 \`lifeboat completion fish > ~/.config/fish/completions/lifeboat.fish\`.
 
@@ -68,7 +68,7 @@ on that machine, but a login of the cloud. The command line reads it as \`openst
 
 \`lifeboat whoami\` shows whom the daemon takes you for. You may do what your role allows on the pages, and the journal has the name of the token's user; \`--by\` is refused. The daemon's certificate is
 always verified, whatever \`OS_INSECURE\` says. \`--cacert\` or \`OS_CACERT\` names the file of CAs that replaces those of this machine, for Keystone and the
-daemon alike. Without TLS only a daemon of this machine is asked, for example through a tunnel. Proxies (\`https_proxy\`) are not used.
+daemon alike. Without TLS it asks only a daemon on this machine, for example through a tunnel. It uses no proxy (\`https_proxy\`).
 
 Commands that need files of one machine say so and end with 2: \`journal\` and \`notice list\` read the journal file there; \`run\`, \`check\`, \`plan\`,
 \`config\`, \`workflow\` and their like work with the files here, and disregard \`LIFEBOAT_URL\`. A standby refuses orders with 75 and names the
@@ -78,14 +78,14 @@ address of the active daemon.
 
 \`--watch [seconds]\` repeats a command. On a terminal it draws the table in place, folded to the width; ctrl-C restores the
 screen. In a pipe it prints a line with the time for each change, with \`-f json\` one document per line, with \`-f yaml\` one
-document per change. While no daemon answers it says so, with what it knew last, and goes on once one does. In a pipe both end when
-the reader does, even if there is nothing to print.
+document per change. While no daemon answers, it says so, shows what it knew last, and goes on once one does. In a pipe, \`--watch\` and
+\`--follow\` end when the reader does, even if there is nothing to print.
 
 \`--follow\` follows one incident to its end: a bar with the steps under way on a terminal, a line per event in a pipe.
 
 ## Colours
 
-Tables and \`--follow\` colour the words that say how something stands, in the tones of the pages, only on a terminal that has colours, and never
+Tables and \`--follow\` colour the words for a state, as the pages do, but only on a terminal that has colours, and never
 when \`NO_COLOR\` is set. \`FORCE_COLOR\` (0 to 3) decides instead of both, as for Node.js. JSON, YAML, CSV and \`value\` have no colours.
 `
 

@@ -21,7 +21,7 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (waiting.length > 0 && startOrder !== null)
     advice.push({
       code: 'INSTANCES_BEING_STARTED',
-      text: `${counted(waiting)} to be started, as ${startOrder.by} ordered. If nothing happens, a pause or the host holds that up`,
+      text: `${counted(waiting)} to be started, as ${startOrder.by} ordered. If nothing happens, a pause or the host is holding it up`,
       ...{ command: 'lifeboat status', instances: ids(waiting) },
     })
   if (notStarted.length > 0)
@@ -33,13 +33,13 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (owners.length > 0)
     advice.push({
       code: 'INSTANCES_OFF_FOR_OWNERS',
-      text: `${counted(owners)} off (${codes(owners)}). ${owners.length === 1 ? 'Tell its owner, who alone can start it, with this command' : 'Tell each owner, who alone can start theirs, with this command'}`,
+      text: `${counted(owners)} off (${codes(owners)}). ${owners.length === 1 ? 'Only its owner can start it: send them this command' : 'Only their owners can start them: send each this command'}`,
       ...{ command: `openstack server start ${owners[0]?.plan.instanceId ?? ''}`, instances: ids(owners) },
     })
   if (watched.to === 'watching')
     advice.push({
       code: 'INSTANCES_WATCHED',
-      text: `Nova may still show instances of ${host} as running that are off: it compares within a minute of the host's return, and again after ten. Lifeboat lists here what it finds`,
+      text: `Nova may still show instances of ${host} as running although they are off: it compares within a minute of the host's return, and again after ten. Lifeboat lists here what it finds`,
       ...{ command: null, instances: [] },
     })
   return advice

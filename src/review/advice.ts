@@ -73,7 +73,7 @@ const endsHold: Record<HoldCode, EndsHold> = {
   FENCE_FAILED: (incident, retry) =>
     stateIt(
       incident.disksInUse.size > 0
-        ? `${[...incident.disksInUse.keys()].join(' and ')} said that ${incident.host} is off, and a disk of it was in use: look at the machine itself. Power it off by other means`
+        ? `${[...incident.disksInUse.keys()].join(' and ')} said that ${incident.host} is off, but one of its disks was in use: go to the machine itself. Power it off by other means`
         : `No fencing method could prove the host dead. Repair one (${triedAgain(incident, retry)})`,
       incident,
     ),
@@ -95,11 +95,11 @@ const endsHold: Record<HoldCode, EndsHold> = {
     command: null,
   }),
   OTHER_INCIDENT: () => ({
-    text: 'Another incident still works on instances that are on this host now. This one goes on when that is done: see what the other one waits for',
+    text: 'Another incident still works on instances that are on this host now. This one goes on when that is done: find out what the other one waits for',
     command: 'lifeboat incident list --open',
   }),
   LATE_LOCK: () => ({
-    text: 'Nothing needs to be done: the instances have their outcomes. Lifeboat looks at them until a front end cannot serve its lock any more (executor.longest_request), and takes off a lock that comes late',
+    text: 'Do nothing: every instance has its outcome. Lifeboat watches them until no front end can still serve its lock (executor.longest_request), and removes a lock that comes late',
     command: null,
   }),
   WORKFLOW_UNREADABLE: ({ id, host }) => ({
@@ -167,7 +167,7 @@ function aboutProof(incident: Incident): Advice[] {
   if (closed !== null && proof === null && revoked !== null) return aboutRevoked(incident, revoked)
   if (closed === null || proof?.strength !== 'statement') return []
   const who = proof.statedBy ?? attestation?.by ?? 'someone'
-  const text = `${host} was attested dead by ${who}, and nothing else proves it${verdict === null ? '' : ` beside ${verdict.reason}`}. Before you power it on, make sure that none of these instances still runs there`
+  const text = `${host} was attested dead by ${who}, and nothing else proves it${verdict === null ? '' : ` besides ${verdict.reason}`}. Before you power it on, make sure that none of these instances still runs there`
   return held === null
     ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${quoted(id)}`, instances: [] }]
     : []
@@ -260,7 +260,7 @@ function aboutRefused(
   const back = `${host} must come back for ${refused === 1 ? 'this one' : 'these'}`
   const byHand =
     others === 0 ? 'If the cause is gone first, evacuate' : 'For the others remove the cause, and evacuate them'
-  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, by hand too (${said}). ${back}. ${byHand} by hand: ${landing}`
+  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, even by hand (${said}). ${back}. ${byHand} by hand: ${landing}`
 }
 
 /** What Nova said when it refused to evacuate for good, and nothing was sent again; null otherwise. */
@@ -302,7 +302,7 @@ function aboutHeldInstances({ instances }: Incident): Advice[] {
     recovery.plan.decision === 'hold' && recovery.outcome === null
   const ids = [...instances].filter(([, recovery]) => waiting(recovery)).map(([id]) => id)
   if (ids.length === 0) return []
-  const text = `${counted(ids.length)} held: going on with what they did when their host died could lose data. You must decide`
+  const text = `${counted(ids.length)} held: recovering from the state in which their host died could lose data. You must decide`
   return [{ code: 'INSTANCES_HELD', text, command: `openstack server show ${ids[0]}`, instances: ids }]
 }
 
@@ -312,7 +312,7 @@ function aboutStopped({ instances }: Incident): Advice[] {
     outcome?.outcome === 'recovered' && plan.expected === 'stopped' && plan.original.wanted === 'running' ? [id] : [],
   )
   if (ids.length === 0) return []
-  const text = `${counted(ids.length)} back but stopped, unlike before (each says why). ${ids.length === 1 ? 'Tell its owner, who alone can start it, with this command' : 'Tell each owner, who alone can start theirs, with this command'}`
+  const text = `${counted(ids.length)} back but stopped, unlike before (each says why). ${ids.length === 1 ? 'Only its owner can start it: send them this command' : 'Only their owners can start them: send each this command'}`
   return [{ code: 'INSTANCES_BACK_STOPPED', text, command: `openstack server start ${ids[0]}`, instances: ids }]
 }
 

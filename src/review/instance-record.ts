@@ -13,7 +13,7 @@ export function instanceRecord(journal: Pick<ReviewedJournal, 'read'>, id: Insta
   if (newest === undefined)
     throw new LifeboatError(
       'NOT_FOUND',
-      `No incident is about an instance ${id}: its host has not failed since Lifeboat runs`,
+      `No incident is about an instance ${id}: its host has not failed since Lifeboat began watching`,
     )
   const { name, projectId, outcome, code, reason, outcomeMessage, message } = newest
   return {
@@ -65,7 +65,7 @@ function nowOf(stay: InstanceStay): string {
   const { outcome, downSince, upAt, endedAs, startedAt } = stay
   const place = placeOf(stay)
   const on = place === null ? '' : ` on ${place}`
-  if (outcome === 'open') return startedAt === null ? 'Lifeboat has not begun with it' : 'Lifeboat is bringing it back'
+  if (outcome === 'open') return startedAt === null ? 'Lifeboat has not started on it' : 'Lifeboat is bringing it back'
   if (outcome === 'stuck') return 'Nobody can tell where it runs: look in Nova'
   if (outcome !== 'recovered') return `It is not back, and still${on}`
   const down = downSince === null || upAt === null ? '' : `It was down for ${between(downSince, upAt)}. `

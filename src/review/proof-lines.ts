@@ -11,7 +11,7 @@ export function proofLines({ proof, revoked, attestation }: Incident): string[] 
   if (proof === null && revoked === null)
     lines.push('**No proof of death is on record**: nothing may have been evacuated.')
   if (proof !== null) {
-    const stated = proof.statedBy === null ? '' : `, stated by ${oneLine(proof.statedBy)}`
+    const stated = proof.statedBy === null ? '' : `, attested by ${oneLine(proof.statedBy)}`
     lines.push(`Proof: **${proof.strength}** by ${oneLine(proof.method)}${stated}, at ${time(proof.provenAt)}.`)
     for (const reading of proof.evidence) lines.push(`Read: ${oneLine(reading)}`)
   }

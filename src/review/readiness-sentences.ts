@@ -22,15 +22,15 @@ export function cloudSentences(found: Found): string[] {
 }
 
 function takenNow({ cloud, ready, failures, tightest }: Found): string {
-  if (cloud.frozen !== null) return `No host failure can be taken now: verdicts are frozen (${cloud.frozen}).`
-  if (cloud.ordered !== null) return `No host failure can be taken now: ${cloud.ordered}.`
-  if (ready === 0) return 'No host failure can be taken now: no host could be recovered without a person.'
-  if (failures === 0) return `No host failure can be taken now: ${tightest?.message ?? 'the brake has no room'}.`
+  if (cloud.frozen !== null) return `Lifeboat can handle no host failure now: verdicts are frozen (${cloud.frozen}).`
+  if (cloud.ordered !== null) return `Lifeboat can handle no host failure now: ${cloud.ordered}.`
+  if (ready === 0) return 'Lifeboat can handle no host failure now: no host could be recovered without a person.'
+  if (failures === 0) return `Lifeboat can handle no host failure now: ${tightest?.message ?? 'the brake has no room'}.`
   const many = counted(failures, 'host failure')
   const least = tightest === null ? 'the brake limits none' : `${tightest.title} has the least room`
   return cloud.mode === 'armed'
-    ? `${many} can be taken now; ${least}.`
-    : `${many} could be taken now if Lifeboat were armed; ${least}. It observes, and sends nothing.`
+    ? `Lifeboat can handle ${many} now; ${least}.`
+    : `Lifeboat could handle ${many} now if it were armed; ${least}. It observes, and sends nothing.`
 }
 
 function unread(hosts: readonly HostReadiness[]): string[] {

@@ -27,7 +27,7 @@ export const aHostReadiness: HostReadiness = {
 
 export const aReadiness: Readiness = {
   at: '2026-01-02T03:04:05.000Z',
-  sentences: ['1 host failure can be taken now; the cloud has the least room.'],
+  sentences: ['Lifeboat can handle 1 host failure now; the cloud has the least room.'],
   failures: 1,
   limit: { scope: 'cloud', title: 'the cloud', down: 0, allowed: 1 },
   segments: [{ name: 'ceph', hosts: 1, fenceable: 0, onLocalDisks: 1 }],

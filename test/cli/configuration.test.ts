@@ -168,7 +168,7 @@ describe('beside a running daemon', () => {
     await listen()
     const { exit, out, err } = await lifeboat(['status'], 'mode: armd\n')
     expect([exit, out]).toEqual([0, expect.stringContaining('armed')])
-    expect(err).toContain('runs with an earlier one')
+    expect(err).toContain('runs with an earlier configuration')
   })
 
   it('without a daemon a broken configuration is what is told', async () => {

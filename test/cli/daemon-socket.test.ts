@@ -199,7 +199,7 @@ describe('beside a running daemon', () => {
       ['endMaintenance', { by: 'alice', reason: 'done', scope }],
     ])
     expect(out).toBe(
-      'Host cmp01 is in maintenance until 2026-01-02 07:04:05Z; if it is down when it ends, it is recovered\n',
+      'Host cmp01 is in maintenance until 2026-01-02 07:04:05Z; if it is down when the maintenance ends, Lifeboat recovers it\n',
     )
   })
 
@@ -215,7 +215,7 @@ describe('beside a running daemon', () => {
       ['planMaintenance', order],
     ])
     expect(out).toBe(
-      'Host cmp01 goes into maintenance at 2026-01-03 03:00 Europe/Berlin (2026-01-03 02:00:00Z) until 2026-01-03 07:00 Europe/Berlin (2026-01-03 06:00:00Z); if it is down when it ends, it is recovered\nPlan 7; to withdraw it: lifeboat maintenance withdraw 7 --reason "…"\n',
+      'Host cmp01 goes into maintenance at 2026-01-03 03:00 Europe/Berlin (2026-01-03 02:00:00Z) until 2026-01-03 07:00 Europe/Berlin (2026-01-03 06:00:00Z); if it is down when the maintenance ends, Lifeboat recovers it\nPlan 7; to withdraw it: lifeboat maintenance withdraw 7 --reason "…"\n',
     )
     expect(short.out).toBe(out)
   })

@@ -49,7 +49,7 @@ describe('a scenario', () => {
   it.each(['yaml', 'csv'])('cannot be told as %s, and says as what it can', async (format) => {
     const { exit, out, err } = await play('-f', format)
     expect([exit, out]).toEqual([2, ''])
-    expect(err).toContain(`a scenario cannot be played as ${format}\n  formats with a scenario: table`)
+    expect(err).toContain(`a scenario cannot be printed as ${format}\n  formats with a scenario: table`)
   })
 })
 

@@ -250,10 +250,10 @@ describe('where the daemon is', () => {
   })
 
   it.each([
-    ['ftp://ha.example', 'this is no https address'],
-    ['ha.example:9394', 'this is no https address'],
-    ['http://ha.example:9394', 'without TLS a token is sent to this machine only'],
-    ['https://ann:secret@ha.example', 'a user or password in it'],
+    ['ftp://ha.example', 'this is not an https address'],
+    ['ha.example:9394', 'this is not an https address'],
+    ['http://ha.example:9394', 'without TLS, a token is sent only to this machine'],
+    ['https://ann:secret@ha.example', 'must not contain a user or a password'],
   ])('%s is refused: %s', async (url, why) => {
     const { exit, err } = await run(['--url', url, 'status'], { logIn }, asked)
     expect(exit).toBe(2)
@@ -365,14 +365,14 @@ describe('what can be wrong is said with what to do', () => {
     older.server.close()
     expect(exit).toBe(1)
     expect(err).toContain('There is no GET /v1/brake [NOT_FOUND]')
-    expect(err).toContain('the daemon is of release 0.0.9 and this command line of 0.1.0')
+    expect(err).toContain('the daemon runs release 0.0.9, and this command line is 0.1.0')
   })
 
   it('something else answers there', async () => {
     const stranger = await standIn(() => ({ status: 404, body: 'Not found' }))
     const { err } = await run(['--url', stranger.url, 'status'], { logIn }, { env: { OS_TOKEN: 't' } })
     stranger.server.close()
-    expect(err).toContain(`${stranger.url} answered 404, and not as Lifeboat does: is it the daemon?`)
+    expect(err).toContain(`${stranger.url} answered 404, but not the way Lifeboat does: is it really the daemon?`)
   })
 })
 

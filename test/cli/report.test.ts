@@ -26,7 +26,7 @@ it('without a daemon says so, and is made of the journal alone', async () => {
     })
   const { exit, out, err } = await run(['report', '-f', 'json'], { openReader })
   expect([exit, asked]).toEqual([0, [null]])
-  expect(err).toMatch(/no daemon answers .*not in the report\n$/)
+  expect(err).toMatch(/no daemon answers .*the report does not say how the hosts are now\n$/)
   expect(JSON.parse(out)).toMatchObject({ Verdicts: [], Now: null })
 })
 

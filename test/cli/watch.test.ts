@@ -227,7 +227,7 @@ describe('the option', () => {
   })
   it.each([['csv'], ['value']])('does not go with -f %s', async (format) => {
     const { exit, err } = await run(['incident', 'list', '--watch', '-f', format])
-    expect([exit, err]).toEqual([2, expect.stringContaining(`--watch cannot be told as ${format}`)])
+    expect([exit, err]).toEqual([2, expect.stringContaining(`--watch cannot be printed as ${format}`)])
   })
   it('a watch of one thing tells of its fields', () => {
     const frame = oneFrame(healthy('a'), columns, plainShape)

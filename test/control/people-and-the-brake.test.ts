@@ -100,7 +100,7 @@ describe('an override', () => {
     refused(
       new Scene().open('h0', 'h1', 'h2').prove('h0'),
       'h0',
-      'h0 is proven dead: the brake holds incident i-h0 no longer',
+      'h0 is proven dead: the brake no longer holds incident i-h0',
     ))
 
   it('is refused for an incident that is over', () =>

@@ -39,7 +39,7 @@ it(
     expect(hosts[0]?.plan?.left).toMatchObject([{ reason: 'ERROR_BEFORE', instances: 1, names: ['broken'] }])
     expect(hosts[1]?.missing[0]?.message).toMatch(/^bmc did not answer at \S+: The BMC did not answer within 2 s/)
     expect(sentences).toEqual([
-      '2 host failures can be taken now; the cloud has the least room.',
+      'Lifeboat can handle 2 host failures now; the cloud has the least room.',
       'cmp02 cannot recover by itself: no fencing device answers.',
     ])
     expect(world.writes()).toEqual([])
@@ -87,7 +87,7 @@ it(
     await clock.advance(45 * minuteMs)
     const { hosts, failures, sentences } = await readiness(world)
     expect([failures, hosts[0]?.plan?.at]).toEqual([0, read])
-    expect(sentences[0]).toMatch(/^No host failure can be taken now: verdicts are frozen \(/)
+    expect(sentences[0]).toMatch(/^Lifeboat can handle no host failure now: verdicts are frozen \(/)
   }),
 )
 

@@ -26,7 +26,7 @@ describe('a tripped scope', () => {
     brake.back('s3')
     expect(brake.held('s1')).toEqual(['segment:s'])
     expect(brake.message('segment:s')).toBe(
-      '2 of 10 hosts of segment s are down (limit 2); more were, and hosts may still be coming back: it opens once nothing has changed for 1 s',
+      '2 of 10 hosts of segment s are down (limit 2); more were before, and hosts may still be coming back: the brake opens once nothing has changed for 1 s',
     )
     brake.now = 10_999
     expect(brake.held('s1')).toEqual(['segment:s'])

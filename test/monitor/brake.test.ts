@@ -178,7 +178,7 @@ describe('the cool-down', () => {
     brake.now = 5_999
     expect(brake.held('s3')).toEqual(['segment:s'])
     expect(brake.message('segment:s')).toBe(
-      '3 of 10 hosts of segment s are down (limit 2; 2 of them recovered, and counted still)',
+      '3 of 10 hosts of segment s are down (limit 2; 2 of them recovered, but still counted)',
     )
     const later = new Brake({ coolDownMs: 1_000 }).recovered('s1', 5_000).recovered('s2', 5_000).down('s3')
     later.now = 6_000
@@ -198,7 +198,7 @@ describe('the cool-down', () => {
   it('is said, and one host alone is said in the singular', () => {
     const brake = new Brake({ coolDownMs: 1_000 }).recovered('s1', 0)
     expect(brake.message('segment:s')).toBe(
-      '1 of 10 hosts of segment s is down (limit 2; 1 of them recovered, and counted still)',
+      '1 of 10 hosts of segment s is down (limit 2; 1 of them recovered, but still counted)',
     )
   })
 

@@ -103,7 +103,7 @@ describe('a test of a receiver', () => {
     Rig.run({}, async (rig) => {
       await expect(rig.service.test({ ...test, receiver: 'pagre' })).rejects.toMatchObject({
         code: 'NOT_FOUND',
-        message: 'No receiver "pagre" is configured (there is: pager)',
+        message: 'No receiver "pagre" is configured (configured: pager)',
       })
     }),
   )

@@ -60,7 +60,7 @@ describe('a hand-over', () => {
 
   it.each([
     ['none was ever seen', [daemon('ctl1', true)], /has never seen another/],
-    ['none is heard of any more', [daemon('ctl1', true), daemon('ctl2', false)], /ctl2 did not say anything/],
+    ['none is heard of any more', [daemon('ctl1', true), daemon('ctl2', false)], /ctl2: not heard from lately/],
   ])('is refused when %s', (_why, daemons, words) => {
     const { code, message } = refused({ ...active, daemons })
     expect([code, message]).toEqual(['CONFLICT', expect.stringMatching(words)])

@@ -127,7 +127,7 @@ describe('to withdraw a planned maintenance', () => {
       const withdraw = async (): Promise<void> => rig.acts.withdrawMaintenance({ plan, by: 'bob', reason: 'no parts' })
       const refusal = {
         code: 'CONFLICT',
-        message: `Maintenance ${plan} of host h began at 2026-01-01T02:00:00.000Z; it can be ended, and no longer withdrawn`,
+        message: `Maintenance ${plan} of host h began at 2026-01-01T02:00:00.000Z; it can no longer be withdrawn; end it instead`,
       }
       rig.clock.wallMs += 2 * hour
       await expect(withdraw()).rejects.toMatchObject(refusal)

@@ -74,7 +74,7 @@ describe('the beginning', () => {
     expect(refusalOf('2026-11-20 13:00')).toMatchObject({
       code: 'USAGE',
       message:
-        'It would begin in the past (2026-11-20 13:00 Europe/Berlin, 2026-11-20T12:00:00.000Z); allowed is a later time than now (2026-11-20 13:00 Europe/Berlin)',
+        'It would begin in the past (2026-11-20 13:00 Europe/Berlin, 2026-11-20T12:00:00.000Z); give a time later than now (2026-11-20 13:00 Europe/Berlin)',
     })
   })
 

@@ -97,7 +97,7 @@ describe('a test by hand', () => {
   })
 
   it('is refused for a receiver or a project that is not configured', async () => {
-    await expect(sendTest(config(mail), { ...order, receiver: 'x' }, clock)).rejects.toThrow('there is: m')
-    await expect(sendTest(config(mail), { ...order, project: 'blue' }, clock)).rejects.toThrow('is of: red')
+    await expect(sendTest(config(mail), { ...order, receiver: 'x' }, clock)).rejects.toThrow('configured: m')
+    await expect(sendTest(config(mail), { ...order, project: 'blue' }, clock)).rejects.toThrow('only of: red')
   })
 })

@@ -133,7 +133,7 @@ describe('lifeboat workflow test', () => {
         'decision: expected "leave", the plan has "disable"',
         'rule: expected "x", the plan has "down"',
         'enable: expected "confirm", the plan has null',
-        'says: expected "nothing" in "nova-compute is down and would fail, or lose, what Nova sends it"',
+        'says: expected "nothing" in "nova-compute is down, and would fail at or lose whatever Nova sends it"',
       ],
     ])
   })

@@ -81,7 +81,7 @@ describe('how many host failures can be taken', () => {
     const found = judged(hosts(4), cloud([scope('cloud', 3), scope('segment:az1', 2)]))
     expect(found.failures).toBe(2)
     expect(found.limit).toMatchObject({ scope: 'segment:az1', allowed: 2 })
-    expect(found.sentences).toEqual(['2 host failures can be taken now; segment az1 has the least room.'])
+    expect(found.sentences).toEqual(['Lifeboat can handle 2 host failures now; segment az1 has the least room.'])
   })
 
   it('is less by the hosts that are down already', () => {
@@ -91,7 +91,7 @@ describe('how many host failures can be taken', () => {
   it('is none while a scope is tripped, and the sentence says which', () => {
     const found = judged(hosts(4), cloud([scope('cloud', 3, { trippedSince: at, message: 'too many' })]))
     expect(found.failures).toBe(0)
-    expect(found.sentences[0]).toBe('No host failure can be taken now: too many.')
+    expect(found.sentences[0]).toBe('Lifeboat can handle no host failure now: too many.')
   })
 
   it('is not limited by a scope that has room for all of its hosts', () => {
@@ -117,13 +117,13 @@ describe('how many host failures can be taken', () => {
   ])('is none while %s', (why, more) => {
     const found = judged(hosts(4), cloud([scope('cloud', 2)], more))
     expect(found).toMatchObject({ failures: 0 })
-    expect(found.sentences[0]).toBe(`No host failure can be taken now: ${why}.`)
+    expect(found.sentences[0]).toBe(`Lifeboat can handle no host failure now: ${why}.`)
   })
 
   it('in observe mode is what it would be if it were armed', () => {
     const found = judged(hosts(4), cloud([scope('cloud', 1)], { mode: 'observe' }))
     expect(found.failures).toBe(1)
-    expect(found.sentences[0]).toMatch(/^1 host failure could be taken now if Lifeboat were armed/)
+    expect(found.sentences[0]).toMatch(/^Lifeboat could handle 1 host failure now if it were armed/)
   })
 
   it('before the first reading of Nova is not known', () => {

@@ -23,7 +23,7 @@ it.each([
     expect(failed?.command).toBe(`openstack --os-compute-api-version ${version} server evacuate ${uuid}`)
     // Nova has just refused this very command: what brings the instance back is said first.
     expect(failed?.text).toBe(
-      `One instance is not recovered (API_REFUSED). Nova refuses to evacuate it, by hand too (Evacuating instance ${uuid} with vTPM is not supported). cmp01 must come back for this one. If the cause is gone first, evacuate by hand: at 2.95 an instance lands stopped, below that as it was`,
+      `One instance is not recovered (API_REFUSED). Nova refuses to evacuate it, even by hand (Evacuating instance ${uuid} with vTPM is not supported). cmp01 must come back for this one. If the cause is gone first, evacuate by hand: at 2.95 an instance lands stopped, below that as it was`,
     )
     // An older release recorded Nova's words in a sentence of its own alone.
     const older = JSON.parse(

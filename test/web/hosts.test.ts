@@ -34,7 +34,7 @@ const row = async (host: string): Promise<string> =>
 it('is in the navigation, and says first how many failures can be taken and what cannot recover by itself', async () => {
   expect(await page.locator('nav [aria-current=page]').innerText()).toBe('Hosts')
   expect(await textOf(page, '.readiness')).toBe(
-    '2 host failures can be taken now; the cloud has the least room. ' +
+    'Lifeboat can handle 2 host failures now; the cloud has the least room. ' +
       'Segment edge cannot recover by itself: no fencing method is configured. ' +
       'cmp03 cannot recover by itself: no fencing device answers. ' +
       '1 instance on local disks would be left, in segment edge.',
@@ -73,7 +73,7 @@ it('says what holds a host as soon as someone orders it', async () => {
   await expect.poll(() => row('cmp02')).toContain('maintenance')
 })
 
-it('on a telephone a host is a card that says the same', async () => {
+it('on a phone a host is a card that says the same', async () => {
   await page.setViewportSize({ width: 390, height: 844 })
   expect(await row('cmp03')).toMatch(/cmp03 .*healthy.*no instances, fencing silent\. bmc did not answer at/)
   expect(await violationsOf(page)).toEqual([])

@@ -154,5 +154,5 @@ it('the timeline of an incident says which notices were given up; all of them on
   const notices = page.locator('.timeline .told', { hasText: 'Notice' })
   await expect.poll(() => notices.allInnerTexts()).toEqual(['Notice for room given up after 3 tries: HTTP 400'])
   await page.getByLabel('Show all').check()
-  await expect.poll(() => notices.allInnerTexts()).toContain('Notice told to mail (sendmail took it)')
+  await expect.poll(() => notices.allInnerTexts()).toContain('Notice sent to mail (sendmail took it)')
 })

@@ -72,7 +72,7 @@ describe.each(pages)('the page %s', (_name, path, ready, heading) => {
     expect(wide).toBeLessThanOrEqual(0)
   })
 
-  it('has nothing on a telephone that is too small for a finger', async () => {
+  it('has nothing on a phone that is too small for a finger', async () => {
     const browser = await page.context().newCDPSession(page)
     await browser.send('Emulation.setTouchEmulationEnabled', { enabled: true })
     await page.setViewportSize({ width: 390, height: 844 })

@@ -53,7 +53,7 @@ it('an act of Lifeboat that is asked for is a button where it is asked for, and 
 
 it('whose command it is stands before it: only the owner starts what came back off', async () => {
   expect(await textOf(page, '.todo')).toMatch(
-    /Tell its owner, who alone can start it, with this command mail openstack server start/,
+    /Only its owner can start it: send them this command mail openstack server start/,
   )
 })
 

@@ -115,7 +115,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
       'show what would happen if this host died now, its nova-compute failed or a guest on it crashed; changes nothing',
     )
     .argument('[host]')
-    .option('--all', 'whether each host could fail safely now, as the daemon knows it', false)
+    .option('--all', 'show whether each host could fail safely now, as far as the daemon knows', false)
     .addOption(
       new Option('--instance <name>', 'if the guest of this instance on the host crashed now (name or UUID)').conflicts(
         ['all', 'process'],

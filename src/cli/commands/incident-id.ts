@@ -7,7 +7,7 @@ import type { IncidentFilter, IncidentSummary } from '../../domain/operations.ts
 export const latest = 'latest'
 
 /** For the help of commands that only read. */
-export const idOrName = `its id or how that begins, ${latest}, or a host: its newest one`
+export const idOrName = `its id or the beginning of it, ${latest}, or a host (its newest incident)`
 
 /** 20261122T092824Z-cmp13, and 20261122T09: how the daemon names incidents, and how such a name begins. */
 const wholeId = /^\d{8}T\d{6}Z-./

@@ -17,7 +17,9 @@ import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function addIncidentCommands(program: Command, session: Session): void {
-  const incident = program.command('incident').description('incidents: one failure episode of one host each')
+  const incident = program
+    .command('incident')
+    .description('incidents: one for each failure of a host, of its nova-compute or of a guest')
   const list = withWatch(incident.command('list'))
     .description('list incidents, newest first')
     .option('--open', 'only open ones')

@@ -38,7 +38,7 @@ const columns: Column<InstanceHistory>[] = [
 ]
 
 export function addInstanceCommands(program: Command, session: Session): void {
-  const instance = program.command('instance').description('instances, in all incidents that they were in')
+  const instance = program.command('instance').description('instances, across all their incidents')
   const shown = withWatch(instance.command('show'))
     .description('show where an instance was, how long it was down, where it is now, and why')
     .argument('<instance>', 'its name or UUID', nameOrId)

@@ -102,7 +102,7 @@ export function addJournalCommands(program: Command, session: Session): void {
     .option('--host <host>', 'only of this host')
     .option(
       '--instance <instance>',
-      'only of this instance, by name or UUID; with all of the incidents in which its guest crashed',
+      'only of this instance (name or UUID), and all entries of the incidents in which its guest crashed',
     )
     .option('--kind <kind>', 'only of this kind, e.g. verdict.changed; may be repeated', kind)
     .option('--actor <actor>', 'only by this actor: daemon, operator:NAME')
@@ -139,7 +139,7 @@ export function addJournalCommands(program: Command, session: Session): void {
   journal
     .command('export')
     .description(
-      'export the journal or one incident: --format json (one entry a line, with hashes), markdown (a report) or post-mortem (one page of it)',
+      'export the journal or one incident: --format json (one entry a line, with hashes), markdown (a report) or post-mortem (one page)',
     )
     .argument('[incident]')
     .action((incident?: string) => {
@@ -176,7 +176,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
   const { terminal } = session
   const shape = session.shape()
   if (shape.format === 'yaml' || shape.format === 'csv')
-    throw new CliFailure('usage', `--follow cannot be told as ${shape.format}`, [
+    throw new CliFailure('usage', `--follow cannot be printed as ${shape.format}`, [
       'formats with --follow: table, value, json (one entry per line)',
     ])
   const waiting = new InterruptibleWait(session)

@@ -270,7 +270,7 @@ const hostColumns: Column<HostStatus>[] = [
   {
     title: 'In Force',
     type: 'list of objects',
-    means: 'Pauses and maintenance that take it in',
+    means: 'Pauses and maintenance that cover it',
     value: (it) => it.standingOrders,
     text: (it) => it.standingOrders.map(orderLine).join('\n'),
   },

@@ -100,8 +100,8 @@ async function plan(session: Session, scope: Scope, reason: string, from: string
 
 function then({ kind }: Scope): string {
   return kind === 'host'
-    ? 'if it is down when it ends, it is recovered'
-    : 'a host of it that is down when it ends is recovered'
+    ? 'if it is down when the maintenance ends, Lifeboat recovers it'
+    : 'Lifeboat recovers any of its hosts that is down when the maintenance ends'
 }
 
 async function end(session: Session, scope: Scope, reason: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** `lifeboat plan --all`: whether each host could fail safely now, as the daemon knows it. */
+/** `lifeboat plan --all`: show whether each host could fail safely now, as far as the daemon knows. */
 import { gapCodes, type HostReadiness } from '../../domain/readiness.ts'
 import { span } from '../../domain/text/span.ts'
 import { fencingTone, hostTone } from '../../domain/text/tone.ts'
@@ -42,7 +42,7 @@ export const readinessColumns: Column<HostReadiness>[] = [
   {
     title: 'Read',
     type: 'time?',
-    means: 'When Nova was read for it',
+    means: 'When Lifeboat read its instances from Nova',
     whenNamed: true,
     value: (it) => it.plan?.at ?? null,
     text: (it) => (it.plan === null ? '' : clockTime(it.plan.at)),
@@ -77,7 +77,8 @@ export const readinessColumns: Column<HostReadiness>[] = [
   {
     title: 'Time',
     type: 'integer?',
-    means: 'Milliseconds from the verdict until the last is back, as earlier recoveries took; null: unknown',
+    means:
+      'Milliseconds from the verdict until the last instance would be back, judging by earlier recoveries; null: unknown',
     value: (it) => it.estimateMs,
     text: (it) => (it.estimateMs === null ? 'unknown' : span(it.estimateMs)),
   },

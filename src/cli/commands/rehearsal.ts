@@ -39,18 +39,18 @@ export function addRehearsal(program: Command, session: Session): void {
   const rehearsal = program
     .command('rehearse')
     .description(
-      'play a scenario on a simulated cloud, and show what Lifeboat does, with --config by the rules of that file; touches nothing real',
+      'play a scenario on a simulated cloud and show what Lifeboat does (with --config: by the rules of that file); touches nothing real',
     )
     .argument(
       '[scenario]',
-      'a name, or the path of a scenario.yaml; default: list all scenarios, or with --config let hosts of each segment die',
+      'a name, or the path of a scenario.yaml; default: list all scenarios; with --config: let hosts of each segment die',
     )
     .option('--raw', 'print every journal entry instead of sentences', false)
     .option('--fast', 'play as fast as possible instead of live', false)
     .addHelpText(
       'after',
-      '\nWith --config, hosts die on a simulated cloud that is made of that file: its hosts and segments, its brake, owner policy\n' +
-        'and workflows. Nothing real is reached. A scenario given beside it is a file of yours, about hosts of that configuration.',
+      '\nWith --config, hosts die on a simulated cloud that is made from that file: its hosts and segments, its brake, owner policy\n' +
+        'and workflows. It contacts nothing real. If you also give a scenario, it must be a file about hosts of that configuration.',
     )
     .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
       const config = session.namedConfig()
@@ -103,7 +103,7 @@ function teller(session: Session): (line: RehearsalLine) => void {
     case 'table':
       return ({ text }) => void (text !== null && terminal.stdout(`${printable(text, true)}\n`))
     default:
-      throw new CliFailure('usage', `a scenario cannot be played as ${shape.format}`, [
+      throw new CliFailure('usage', `a scenario cannot be printed as ${shape.format}`, [
         'formats with a scenario: table (sentences), value, json (one object per line)',
       ])
   }

@@ -55,14 +55,18 @@ export function addReportCommand(program: Command, session: Session): void {
   const report = program
     .command('report')
     .description(
-      'report a period, such as a week of observing: verdicts, false ones, incidents; and what is missing now',
+      'report on a period, such as a week of observing: verdicts, which of them were false, incidents, and what is missing now',
     )
     .option(
       '--since <time>',
-      'from then on: 2026-01-02T03:04:05Z, or 2h for two hours ago (default: 7d)',
+      'begin at this time: 2026-01-02T03:04:05Z, or 2h for two hours ago (default: 7d)',
       moment(session),
     )
-    .option('--brief', 'in a few sentences, for a chat or a mail: how many, and why instances would be left', false)
+    .option(
+      '--brief',
+      'print a few sentences, for chat or mail: how many of each, and why instances would be left',
+      false,
+    )
     .action(async ({ since, brief }: { since?: string; brief: boolean }) => {
       const now = session.commands.clock.wall()
       const from = since ?? new Date(now - usualDays * dayMs).toISOString()
@@ -88,9 +92,7 @@ async function knownNow(session: Session): Promise<Readiness | null> {
     return await session.daemon().readiness()
   } catch (thrown) {
     if (!(thrown instanceof CliFailure) || thrown.exit !== 'daemonDown') throw thrown
-    session.terminal.stderr(
-      `lifeboat: ${printable(thrown.message)}; what holds for the hosts now is not in the report\n`,
-    )
+    session.terminal.stderr(`lifeboat: ${printable(thrown.message)}; the report does not say how the hosts are now\n`)
     return null
   }
 }

@@ -15,7 +15,7 @@ const columns: Column<Self>[] = [
   {
     title: 'Role',
     type: 'string',
-    means: 'What you are there: `reader`, `operator` or `admin`',
+    means: 'Your role with this daemon: `reader`, `operator` or `admin`',
     value: (it) => it.role,
   },
   listColumn('May', 'What you may do, in words', (it) => dutiesOf(it.role)),
@@ -28,14 +28,14 @@ const columns: Column<Self>[] = [
   },
   listColumn(
     'Keystone Roles',
-    'Your roles there; `web.roles` says what each is worth',
+    'Your roles in Keystone; `web.roles` says what each allows here',
     (it) => it.keystoneRoles,
     'none',
   ),
   {
     title: 'Daemon',
     type: 'string?',
-    means: 'Who says so, as `--url` or `LIFEBOAT_URL` names it; null: the daemon of this machine',
+    means: 'Which daemon says so, as `--url` or `LIFEBOAT_URL` names it; null: the daemon of this machine',
     value: (it) => it.daemon,
     text: (it) => it.daemon ?? 'of this machine',
   },

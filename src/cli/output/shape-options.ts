@@ -22,12 +22,15 @@ export function addShapeOptions(program: Command): void {
   program
     .option('-f, --format <format>', formats.join(', ').replace(/, (\w+)$/, ' or $1'))
     .option('-c, --column <column>', 'only this column; may be repeated', collect)
-    .option('--long', 'every column in tables of lists: sentences too')
+    .option('--long', 'show every column in tables of lists, sentences included')
     .option('--sort-column <column>', 'sort a list by this column; may be repeated, the first counts most', collect)
     .option('--sort-ascending', 'the smallest first (default)')
     .addOption(new Option('--sort-descending', 'the greatest first').conflicts('sortAscending'))
-    .option('--max-width <columns>', 'fold tables to this width; 0: as wide as it takes ($CLIFF_MAX_TERM_WIDTH)', width)
-    .option('--fit-width', 'fold tables to the width of the terminal (default there; not with $CLIFF_FIT_WIDTH=0)')
+    .option('--max-width <columns>', 'fold tables to this width; 0: as wide as needed ($CLIFF_MAX_TERM_WIDTH)', width)
+    .option(
+      '--fit-width',
+      'fold tables to the width of the terminal (the default on a terminal, unless $CLIFF_FIT_WIDTH=0)',
+    )
     .option('--noindent', 'JSON on one line')
     .addOption(new Option('--quote <mode>', 'what CSV quotes (default: nonnumeric)').choices(quotings))
 }

@@ -13,11 +13,11 @@ export function noticeSentence(entry: NoticeEntry): string {
     }
     case 'notice.sent': {
       const { receiver, attempt, result } = entry.data
-      return `Notice told to ${receiver}${attempt > 1 ? ` at try ${attempt}` : ''} (${result})`
+      return `Notice sent to ${receiver}${attempt > 1 ? ` at try ${attempt}` : ''} (${result})`
     }
     case 'notice.failed': {
       const { receiver, attempt, problem, retryInMs } = entry.data
-      return `Notice not told to ${receiver}, try ${attempt}: ${problem}; again in ${span(retryInMs)}`
+      return `Notice not sent to ${receiver}, try ${attempt}: ${problem}; next try in ${span(retryInMs)}`
     }
     case 'notice.dead-lettered': {
       const { receiver, attempts, message } = entry.data

@@ -3,6 +3,7 @@
  * the fence: at a sequence that may have been written, only the identical entry is sent again, never another one. Decides that the
  * tenure is over when another daemon's entry stands where ours should.
  */
+import { pauseAfter } from '../../domain/back-off.ts'
 import { isAborted, sleep, type Clock } from '../../domain/clock.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { EntryRow } from '../chain.ts'
@@ -142,9 +143,8 @@ export class Shipper {
   async #write(batch: readonly Staged[]): Promise<number> {
     const { clock, signal, trouble } = this.#parts
     const rows = batch.map(({ shared }) => shared)
-    let pauseMs = againMs
     let inTrouble = false
-    while (!signal.aborted) {
+    for (let tries = 1; !signal.aborted; tries++) {
       try {
         const found = await this.#once(rows)
         if (inTrouble) trouble(null)
@@ -155,8 +155,7 @@ export class Shipper {
         if (!inTrouble) trouble(thrown)
         inTrouble = true
       }
-      await sleep(clock, pauseMs, signal)
-      pauseMs = Math.min(pauseMs * 2, againAtMostMs)
+      await sleep(clock, pauseAfter(tries, againMs, againAtMostMs), signal)
     }
     return 0
   }

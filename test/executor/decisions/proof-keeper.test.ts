@@ -160,7 +160,7 @@ describe("a person's word in place of a proof that is gone", () => {
     const proof = { method: 'operator', strength: 'statement', statedBy: 'ann', evidence: ['I pulled the plug'] }
     expect(stage.run.proof).toMatchObject(proof)
     expect(stage.incident.proof).toMatchObject(proof)
-    expect(stage.data('incident.continued')).toEqual([{ because: 'ann stated that the host is dead' }])
+    expect(stage.data('incident.continued')).toEqual([{ because: 'ann attested that the host is dead' }])
   })
 
   it('is not an older one: that one does not answer this hold', async () => {

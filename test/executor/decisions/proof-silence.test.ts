@@ -83,7 +83,7 @@ describe('before the first write of a run that picks up a proof', () => {
     expect(stage.data('incident.held')).toMatchObject([
       {
         code: 'HOST_ALIVE',
-        message: `nova-compute of dead wrote at 2030-01-01T12:00:00, after ${stamp}, the last that is known: it lives, or lived since it was stated dead. ${sayIt}`,
+        message: `nova-compute of dead wrote at 2030-01-01T12:00:00, after ${stamp}, the last that is known: it lives, or has lived since it was attested dead. ${sayIt}`,
         error: { code: 'HOST_ALIVE' },
       },
     ])
@@ -93,7 +93,7 @@ describe('before the first write of a run that picks up a proof', () => {
     await stage.clock.advance(1_000)
     expect(over).toBe(true)
     expect(stage.data('incident.continued')).toEqual([
-      { because: 'a person stated it again, and the heartbeat stands still' },
+      { because: 'a person attested it again, and no heartbeat has come since' },
     ])
   })
 

@@ -50,7 +50,7 @@ describe('a host that lived once more', () => {
     expect([stage.fencings, stage.run.proof]).toEqual([[], null])
     expect(stage.incident.held).toMatchObject({
       code: 'HOST_ALIVE',
-      message: `dead showed life after it was proven dead (it is ${kind}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel inc-1`,
+      message: `dead showed life after it was proven dead (it is ${kind}): nothing more is evacuated until it is silent and has been fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel inc-1`,
     })
   })
 

@@ -119,7 +119,7 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
     <div class={`notice ${proof.strength === 'statement' ? 'wait' : 'good'}`}>
       <strong>
         {proof.strength} by {proof.method}
-        {proof.statedBy !== null && `, stated by ${proof.statedBy}`}
+        {proof.statedBy !== null && `, attested by ${proof.statedBy}`}
       </strong>
       <p>
         {strengthMeans[proof.strength]}, last at <Time at={proof.provenAt} />
