@@ -8,6 +8,7 @@ import { LabStage, outcomeOf } from './stage.ts'
 const host = 'cmp02'
 /** The monitor watches every host but its own. */
 const watcher = 'cmp04'
+const masakari_api = { listen: '127.0.0.1:15868', projects: [{ name: 'service' }] }
 type EntryOf<K extends Entry['kind']> = Extract<Entry, { kind: K }>
 let stage: LabStage
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   stage = await LabStage.open('host-monitor')
 })
 beforeEach(() => {
-  stage.freshDaemon({ masakari_api: { listen: '127.0.0.1:15868', projects: [{ name: 'service' }] } })
+  stage.freshDaemon({ masakari_api })
 })
 afterEach(async () => {
   await lab('kill', `${watcher}-host-monitor`)
@@ -86,6 +87,8 @@ describe("a host that Masakari's host monitor reports", () => {
 
   it('and that is dead is fenced before anything is evacuated, and STARTED clears nothing', async () => {
     const began = Date.now()
+    // A minute by default, and longer each time: so long the incident would wait once its BMC answers again.
+    stage.freshDaemon({ masakari_api, fence_retry: '5s', fence_retry_max: '5s' })
     const id = await stage.tenants.boot('guest', host)
     await stage.watch()
     await lab('host-monitor', watcher)

@@ -45,6 +45,8 @@ export class LabStage {
       shared_journal?: object
       defaults?: object
       executor?: object
+      fence_retry?: string
+      fence_retry_max?: string
       /** Instead of those of the file, which take in every host. */
       segments?: object[]
     } = {},
@@ -59,8 +61,12 @@ export class LabStage {
       shared_journal?: object
       defaults?: object
       executor?: object
+      fence_retry?: string
+      fence_retry_max?: string
     }
     if (changes.http !== undefined) config.http = changes.http
+    if (changes.fence_retry !== undefined) config.fence_retry = changes.fence_retry
+    if (changes.fence_retry_max !== undefined) config.fence_retry_max = changes.fence_retry_max
     if (changes.executor !== undefined) config.executor = { ...config.executor, ...changes.executor }
     if (changes.shared_journal !== undefined) config.shared_journal = changes.shared_journal
     config.segments = changes.segments ?? config.segments.map((segment) => ({ ...segment, ...changes.segment }))
