@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import type { Entry } from '../../src/domain/entry.ts'
 import { foldIncidents, type Incident } from '../../src/domain/incident.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
@@ -98,11 +99,19 @@ export class DaemonProcess {
     return [...foldIncidents(this.entries()).values()]
   }
 
+  /** What Prometheus would read of it now; empty while it does not answer. */
+  async metrics(): Promise<string> {
+    const { http } = parse(readFileSync(this.config, 'utf8')) as { http: { listen: string } }
+    const answer = await fetch(`http://${http.listen}/metrics`).catch(() => null)
+    return (await answer?.text()) ?? ''
+  }
+
   /** Waits until every host is healthy: the daemon has watched each of them beat. */
   async watched(): Promise<void> {
     await until('every host is healthy', async () => {
-      const hosts = JSON.parse((await this.command('host', 'list', '-f', 'json')).stdout || '[]') as object[]
-      return hosts.length >= 4 && hosts.every((host) => Object.values(host).includes('healthy'))
+      const page = await this.metrics()
+      const hosts = total(page, 'lifeboat_hosts', [])
+      return hosts >= 4 && hosts === total(page, 'lifeboat_hosts', ['verdict="healthy"'])
     })
   }
 
@@ -162,6 +171,14 @@ export class DaemonProcess {
       child.on('close', (code) => resolve({ code: code ?? -1, stdout, stderr }))
     })
   }
+}
+
+/** The sum of a metric over everything that has these labels. */
+export function total(page: string, name: string, labels: string[]): number {
+  return page
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
 /**

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
 import type { Incident } from '../../src/domain/incident.ts'
-import { DaemonProcess, until } from './daemon-process.ts'
+import { DaemonProcess, total, until } from './daemon-process.ts'
 import { lab, labCloud } from './lab.ts'
 import { HalfDeafProxy } from './half-deaf-proxy.ts'
 import { pauseMs } from './stage.ts'
@@ -122,11 +122,11 @@ describe('a crashed host', () => {
     const ids = await tenants.bootMany(20, dead)
     await daemon.start()
     await daemon.watched()
-    const before = await metrics()
+    const before = await daemon.metrics()
     const crashed = Date.now()
     await lab('crash', dead)
     const incident = await daemon.incident(dead, (at) => at.closed !== null)
-    const since = await metrics()
+    const since = await daemon.metrics()
     const requests = requestsSeen(since) - requestsSeen(before)
     const entries = daemon.entries().filter((entry) => entry.incident === incident.id)
     const at = (kind: string): string | undefined => entries.findLast((entry) => entry.kind === kind)?.at
@@ -323,23 +323,11 @@ describe('a fault that is not a host', () => {
   })
 })
 
-async function metrics(): Promise<string> {
-  return (await fetch('http://127.0.0.1:9393/metrics')).text()
-}
-
 const requestCount = 'lifeboat_api_request_duration_seconds_count'
 
 /** Requests to Nova so far, by the daemon's own count. Its polls go on whether anything is recovered or not. */
 function requestsSeen(text: string): number {
   return total(text, requestCount, ['service="compute"']) - total(text, 'lifeboat_polls_total', [])
-}
-
-/** The sum of a counter over everything that has these labels. */
-function total(text: string, name: string, labels: string[]): number {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)))
-    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
 /** A confirmed resize leaves no allocation of its migration behind. */
