@@ -62,6 +62,8 @@ describe("the record of what Masakari's client prints against Masakari", () => {
     for (const name of [host, 'cmp03', 'cmp04'])
       await client.one('1.3', 'segment', 'host', 'create', name, 'COMPUTE', 'SSH', 'rack')
     await lab('crash', host)
+    // Masakari first disables the service, for which Nova calls nova-compute if it takes the host for up: both give up after half a minute.
+    await until('Nova shows it down', async () => (await stage.tenants.steps.service(host)).state === 'down')
     const now = new Date().toISOString()
     const payload = '{"event": "STOPPED", "host_status": "NORMAL", "cluster_status": "OFFLINE"}'
     const sent = await client.one('1.3', 'notification', 'create', 'COMPUTE_HOST', host, now, payload)
