@@ -226,14 +226,11 @@ export class ChaosStage {
     await this.daemon.stop()
     for (const part of ['keystone', 'rabbitmq', 'placement', 'nova-api', 'nova-conductor', 'nova-scheduler'])
       await lab('start', part)
-    for (const host of hosts) {
-      await lab('bmc', host, 'reachable=true', 'stuck=false', 'power=On')
-      await lab('fault', host, 'fail=null', 'stop_fail=null', 'slow=null')
-    }
+    await lab('well', ...hosts)
     const own = async (): Promise<{ id: string }[]> =>
       (await nova(this.cloud, 'GET', `/servers/detail?all_tenants=1&name=^${this.cloud.prefix}-`)).body.servers
     for (const { id } of await own()) await nova(this.cloud, 'DELETE', `/servers/${id}`)
-    for (const host of hosts) await bringBack(this.cloud, host)
+    await bringBack(this.cloud, hosts)
     for (const { id } of await own()) {
       await nova(this.cloud, 'POST', `/servers/${id}/action`, { 'os-resetState': { state: 'active' } })
       await nova(this.cloud, 'DELETE', `/servers/${id}`)

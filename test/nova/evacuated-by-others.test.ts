@@ -18,10 +18,7 @@ beforeEach(async () => {
   stage.freshDaemon({ segment: { on_declared_down: 'recover' } })
   for (const host of stage.cloud.hosts.slice(1)) await lab('fault', host, 'slow=3')
 })
-afterEach(async () => {
-  for (const host of stage.cloud.hosts) await stage.cloud.fault(host, null)
-  await stage.tidy()
-})
+afterEach(() => stage.tidy())
 afterAll(() => stage.close())
 
 /** As a person does: Nova is told that the host is down, and each instance is sent elsewhere. What Nova refuses by then was ours. */

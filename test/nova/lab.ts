@@ -88,32 +88,44 @@ export async function labCloud(
   return cloud
 }
 
-/** Deletes this run's servers, then brings every host of the run back as docs/nova.md §4.4 orders it. */
+/** Takes back every fault, deletes this run's servers, then brings every host of the run back. */
 async function tidy(cloud: CloudUnderTest): Promise<void> {
+  await lab('well', ...cloud.hosts, cloud.quietHost)
   const list = await nova(cloud, 'GET', `/servers/detail?all_tenants=1&name=^${cloud.prefix}-`)
-  for (const server of list.body.servers) await nova(cloud, 'DELETE', `/servers/${server.id}`)
-  for (const host of cloud.hosts) await bringBack(cloud, host)
+  await Promise.all(list.body.servers.map(({ id }: { id: string }) => nova(cloud, 'DELETE', `/servers/${id}`)))
+  await bringBack(cloud, [...new Set(cloud.hosts)])
 }
 
-/** A host is up and enabled afterwards. More than one start is needed when an instance left several records. */
-export async function bringBack(cloud: CloudUnderTest, host: string): Promise<void> {
-  await cloud.fault(host, null)
-  const service = async (): Promise<any> => (await nova(cloud, 'GET', `/os-services?host=${host}`)).body.services[0]
-  const remaining = `/os-migrations?source_compute=${host}&migration_type=evacuation&status=done`
+/** Hosts without faults are up and enabled afterwards, as docs/nova.md §4.4 orders it. An instance that left several records needs several starts. */
+export async function bringBack(cloud: CloudUnderTest, hosts: readonly string[]): Promise<void> {
+  let away = hosts
   for (let attempt = 0; attempt < 4; attempt++) {
-    const { updated_at: before, id, forced_down, state, status } = await service()
-    if (state === 'up' && !forced_down && status === 'enabled') return
-    await lab('start', host)
-    await until(async () => (await service()).updated_at > before, 180_000)
-    await until(async () => (await nova(cloud, 'GET', remaining)).body.migrations.length === 0, 5_000)
-    const reply = await nova(cloud, 'PUT', `/os-services/${id}`, { forced_down: false, status: 'enabled' })
-    if (reply.status === 200) {
-      await until(async () => (await service()).state === 'up', 180_000)
-      return
-    }
-    await lab('isolate', host)
+    const before = (await Promise.all(away.map((host) => serviceOf(cloud, host)))).filter(
+      ({ state, forced_down, status }) => state !== 'up' || forced_down || status !== 'enabled',
+    )
+    if (before.length === 0) return
+    await lab('start', ...before.map(({ host }) => host))
+    const isBack = await Promise.all(before.map((service) => letIn(cloud, service)))
+    away = before.flatMap(({ host }, index) => (isBack[index] === true ? [] : [host]))
+    if (away.length === 0) return
+    await lab('isolate', ...away)
   }
-  throw new Error(`${host} does not come back`)
+  throw new Error(`${away.join(', ')} does not come back`)
+}
+
+async function serviceOf(cloud: CloudUnderTest, host: string): Promise<any> {
+  return (await nova(cloud, 'GET', `/os-services?host=${host}`)).body.services[0]
+}
+
+/** Of a host that was just started, and what Nova said of it before. False: it needs one more start. */
+async function letIn(cloud: CloudUnderTest, { host, id, updated_at: before }: any): Promise<boolean> {
+  const remaining = `/os-migrations?source_compute=${host}&migration_type=evacuation&status=done`
+  await until(async () => (await serviceOf(cloud, host)).updated_at > before, 180_000)
+  await until(async () => (await nova(cloud, 'GET', remaining)).body.migrations.length === 0, 5_000)
+  const reply = await nova(cloud, 'PUT', `/os-services/${id}`, { forced_down: false, status: 'enabled' })
+  if (reply.status !== 200) return false
+  await until(async () => (await serviceOf(cloud, host)).state === 'up', 180_000)
+  return true
 }
 
 async function until(condition: () => Promise<boolean>, limitMs: number): Promise<boolean> {

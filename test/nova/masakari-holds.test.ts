@@ -14,10 +14,7 @@ beforeAll(async () => {
   stage = await LabStage.open('holds')
   client = new OpenstackClient()
 })
-afterEach(async () => {
-  for (const destination of destinations) await stage.cloud.fault(destination, null)
-  await stage.tidy()
-})
+afterEach(() => stage.tidy())
 afterAll(() => {
   client.close()
   stage.close()

@@ -29,10 +29,8 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   await stage.tidy()
-  for (const host of [dying, other]) {
-    await bringBack(stage.cloud, host.name)
-    await host.leave()
-  }
+  await bringBack(stage.cloud, [dying.name, other.name])
+  for (const host of [dying, other]) await host.leave()
   for (const host of pretending) await stage.tenants.steps.put(host, { status: 'enabled' })
   stage.close()
 })
@@ -101,7 +99,7 @@ it('a resume that waited for a dead host starts its guest there, which people ar
   await dying.virsh('destroy', saved)
   await dying.virsh('undefine', saved)
   await stage.tidy()
-  await bringBack(stage.cloud, dying.name)
+  await bringBack(stage.cloud, [dying.name])
 })
 
 it('a destination that is refused the write lock of a disk voids the proof of death: the guest that lives is left alone', async () => {

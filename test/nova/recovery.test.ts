@@ -34,7 +34,6 @@ beforeEach(() => {
 
 afterEach(async () => {
   await daemon.stop()
-  for (const host of cloud.hosts) await lab('bmc', host, 'reachable=true', 'stuck=false', 'power=On')
   await cloud.tidy()
   rmSync(daemon.stateDir, { recursive: true, force: true })
 })

@@ -21,10 +21,7 @@ beforeAll(async () => {
 beforeEach(() => {
   stage.freshDaemon({ masakari_api: { listen, projects: [{ name: 'service' }] } })
 })
-afterEach(async () => {
-  await stage.cloud.fault(host, null)
-  await stage.tidy()
-})
+afterEach(() => stage.tidy())
 afterAll(() => stage.close())
 
 /** That the guest's QEMU failed on `host`. */

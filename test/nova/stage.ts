@@ -88,7 +88,6 @@ export class LabStage {
 
   async tidy(): Promise<void> {
     await this.daemon.stop()
-    for (const host of this.cloud.hosts) await lab('bmc', host, 'reachable=true', 'stuck=false', 'power=On')
     await this.cloud.tidy()
     rmSync(this.daemon.stateDir, { recursive: true, force: true })
   }
