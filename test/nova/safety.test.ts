@@ -26,8 +26,8 @@ afterAll(() => stage.close())
 describe('a host whose nova-compute alone is gone', () => {
   it('is fenced first and evacuated second where the segment fences isolated hosts, and no guest runs twice', async () => {
     const began = Date.now()
-    const id = await stage.tenants.boot('isolated', dead)
-    const stopped = await stage.tenants.stopped('stopped', dead)
+    const { tenants } = stage
+    const [id, stopped] = await Promise.all([tenants.boot('isolated', dead), tenants.stopped('stopped', dead)])
     const daemon = stage.freshDaemon({ segment: { on_service_down: 'fence' } })
     await stage.watch()
     await lab('isolate', dead)
@@ -71,8 +71,8 @@ describe('a host that returns', () => {
 
   it('in the middle of its recovery loses nothing, and nothing runs twice', async () => {
     const began = Date.now()
-    const ids = await stage.tenants.bootMany(8, dead)
-    const stopped = await stage.tenants.stopped('stopped', dead)
+    const { tenants } = stage
+    const [ids, stopped] = await Promise.all([tenants.bootMany(8, dead), tenants.stopped('stopped', dead)])
     const daemon = stage.freshDaemon({ segment: quick })
     for (const host of ['cmp02', 'cmp03', 'cmp04']) await lab('fault', host, 'slow=4')
     await stage.watch()

@@ -49,9 +49,11 @@ describe('two hosts that die within four seconds of each other', () => {
   it('have their twenty instances back, and nothing is broken when both have returned', async () => {
     const began = Date.now()
     const { tenants } = stage
-    const running = await tenants.bootMany(14, first)
-    const other = await Promise.all([1, 2, 3].map((n) => tenants.boot(`second-${n}`, second)))
-    const stopped = await Promise.all([1, 2, 3].map((n) => tenants.stopped(`off-${n}`, first)))
+    const [running, other, stopped] = await Promise.all([
+      tenants.bootMany(14, first),
+      Promise.all([1, 2, 3].map((n) => tenants.boot(`second-${n}`, second))),
+      Promise.all([1, 2, 3].map((n) => tenants.stopped(`off-${n}`, first))),
+    ])
     await stage.watch()
     const crashed = Date.now()
     await lab('crash', first)
@@ -75,8 +77,10 @@ describe('orders that wait for a dead host', () => {
   it('are sent again elsewhere, and what they break when that host starts is put right by itself', async () => {
     const began = Date.now()
     const { tenants } = stage
-    const running = await Promise.all([1, 2].map((n) => tenants.boot(`on-${n}`, first)))
-    const stopped = await Promise.all([1, 2].map((n) => tenants.stopped(`off-${n}`, first)))
+    const [running, stopped] = await Promise.all([
+      Promise.all([1, 2].map((n) => tenants.boot(`on-${n}`, first))),
+      Promise.all([1, 2].map((n) => tenants.stopped(`off-${n}`, first))),
+    ])
     await stage.watch()
     // The scheduler has no other choice than the host that dies next.
     for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'disabled' })
