@@ -31,8 +31,9 @@ stdio_handler = "file"
 """
 
 # nova-compute asks libvirt who it is before it has registered an event loop if the host is new to Nova (seen with 31), and then hears no
-# event until it is restarted; registering the loop first spares the lab that.
-NOVA_COMPUTE = "import libvirt, sys; libvirt.virEventRegisterDefaultImpl(); import nova.cmd.compute as c; sys.exit(c.main())"
+# event until it is restarted; registering the loop first spares the lab that. The first heartbeat as in computes.py.
+NOVA_COMPUTE = ("import libvirt, sys; libvirt.virEventRegisterDefaultImpl(); import nova.cmd.compute as c, nova.servicegroup.api as s; "
+                "s.INITIAL_REPORTING_DELAY = 1; sys.exit(c.main())")
 
 
 def nova_conf(host):

@@ -39,7 +39,7 @@ async function bothReturn(running: readonly string[], stopped: readonly string[]
     await lab('start', host)
     await until(`${host} beats`, async () => (await stage.tenants.steps.service(host)).updated_at > before)
     const beatAt = Date.now()
-    await pauseMs(5_000)
+    await pauseMs(9_000)
     await until(`all as they were after the start of ${host}`, () => allAsTheyWere(running, stopped))
     console.log(`two deaths: ${JSON.stringify({ host, asTheyWereAfterMs: Date.now() - beatAt })}`)
   }
