@@ -39,6 +39,8 @@ const allSentences: Sentences[] = [
   failureSentences,
 ]
 
+export const withoutGuests = allSentences.filter((sentences) => sentences !== guestSentences)
+
 export function novaContract(
   title: string,
   open: () => Promise<CloudUnderTest>,

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from './daemon-process.ts'
 import { lab } from './lab.ts'
-import { LabStage, outcomeOf } from './stage.ts'
+import { LabStage, outcomeOf, pauseMs } from './stage.ts'
+import { truth } from './tenants.ts'
 
 const host = 'cmp02'
 const within = { return: { mode: 'automatic', healthy: '10s' } }
@@ -49,7 +50,12 @@ describe('a nova-compute that is down on a host that lives', () => {
     await stage.watch()
     await lab('isolate', host)
     await untilDisabled()
+    const verdicts = stage.daemon.entries().flatMap((entry) => (entry.kind === 'verdict.changed' ? [entry] : []))
+    expect(verdicts.filter((entry) => entry.host === host).map(({ data }) => data.kind)).toContain('service-down')
+    await pauseMs(5_000)
     expect(stage.has(({ kind }) => kind === 'incident.opened')).toBe(false)
+    expect(await stage.evacuations(id)).toEqual([])
+    expect((await truth()).running[id]).toEqual([host])
     await lab('start', host)
     await until(`${host} is enabled`, async () => (await disabledBecause()) === null)
     expect(await stage.tenants.steps.state(id)).toMatchObject({ vm: 'active', task: null, host })

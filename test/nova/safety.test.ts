@@ -62,6 +62,7 @@ describe('a host with a dead BMC', () => {
     expect(attempts.filter(({ phase }) => phase === 'failed').map(({ method }) => method)).toContain('bmc')
     expect(attempts.at(-1)).toMatchObject({ method: 'outlet', phase: 'succeeded' })
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
+    expect((await truth()).running[id]).toEqual([(await stage.tenants.steps.state(id)).host])
     await stage.nothingRanTwice(began)
   })
 })
