@@ -29,6 +29,8 @@ export interface LoggedRequest {
   query: string
   /** The first key of a server action's body, e.g. "evacuate". */
   action: string | null
+  /** What was sent, parsed; undefined where nothing was. */
+  body: unknown
   microversion: string | null
   user: string | null
   /** 0 when no answer was given. */
@@ -251,6 +253,7 @@ export class HttpServer {
       route: path.replace(/req-\{?[0-9a-f-]{36}/g, '{request}').replace(idForm, '{id}'),
       query: exchange.query.toString(),
       action: action ?? null,
+      body: exchange.body,
       microversion: (Array.isArray(version) ? version[0] : version)?.replace('compute ', '') ?? null,
       user: this.options.userOf(exchange),
       status: 0,

@@ -32,6 +32,7 @@ const instance = fc.record({
   other_host: fc.constantFrom('cmp04', 'cmp05', 'cmp01'),
   locked: fc.constantFrom(false, false, true),
   encrypted: fc.constantFrom(false, false, false, true),
+  volume_backed: fc.boolean(),
 })
 
 const apiFault = fc.record({
@@ -115,9 +116,10 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
     first: victim,
     acts: fc.array(fc.tuple(moment, act), { minLength: 1, maxLength: 12, size: 'max' }),
     fencing: fc.constantFrom(['bmc'], ['storage', 'bmc'], ['storage', 'bmc'], ['bmc', 'storage']),
+    declared: fc.constantFrom('recover', 'recover', 'hold'),
     boards: fc.array(fc.constantFrom('0s', '0s', '1s', '4s'), { minLength: 3, maxLength: 3 }),
   })
-  .map(({ instances, first, acts, fencing, boards }) => {
+  .map(({ instances, first, acts, fencing, declared, boards }) => {
     const named = instances.map((wish, index) => ({ name: `i${index}`, ...wish }))
     const timed = acts.map(([after, what]): Act => ({ after, ...what }))
     const trouble = truthful([{ at: '1m', crash: [first] }, ...timed], named).flatMap((one) =>
@@ -153,7 +155,7 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
     const script = [...slow, ...trouble, ...peace]
     const config = {
       monitor: { poll_interval: '5s', quiet_after_freeze: '150s' },
-      defaults: { fencing },
+      defaults: { fencing, on_declared_down: declared },
       fencing: { storage: { timeout: '30s' } },
     }
     const text = stringify({ title: 'generated', cloud: { hosts }, config, instances: named, script })

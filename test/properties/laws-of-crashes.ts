@@ -3,7 +3,7 @@ import type { Entry } from '../../src/domain/entry.ts'
 import { failureOf, foldIncidents, type Incident } from '../../src/domain/incident.ts'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
-import type { Asked } from './laws-of-looks.ts'
+import type { Asked } from './timeline.ts'
 
 /** A look at the hypervisor, and the answer of a slow Nova. */
 const lookGoodForMs = 20_000
@@ -25,7 +25,7 @@ export function brokenByCrashes(stage: Stage, scenario: Scenario): string[] {
 const ours = ({ user }: Asked): boolean => user === 'lifeboat'
 
 /** What its owner ordered last counts: where that is a stop that Nova took, the guest is off, or people were told. */
-function stoppedByOwners(
+export function stoppedByOwners(
   stage: Stage,
   { instances }: Scenario,
   requests: readonly Asked[],
@@ -51,7 +51,7 @@ function stoppedByOwners(
 }
 
 /** Each reboot of ours follows an answer of the hypervisor that the guest does not run. */
-function rebootedWithoutALook(requests: readonly Asked[]): string[] {
+export function rebootedWithoutALook(requests: readonly Asked[]): string[] {
   const refusedAt = new Map<string, number>()
   return requests.flatMap((asked) => {
     const id = /servers\/([0-9a-f-]{36})/.exec(asked.path)?.[1] ?? ''
@@ -65,7 +65,8 @@ function rebootedWithoutALook(requests: readonly Asked[]): string[] {
   })
 }
 
-function rebootedUnasked(stage: Stage, { instances }: Scenario, requests: readonly Asked[]): string[] {
+/** Only what its owner wants restarted is. */
+export function rebootedUnasked(stage: Stage, { instances }: Scenario, requests: readonly Asked[]): string[] {
   return instances.flatMap(({ name, metadata }) => {
     const id = stage.idOf(name)
     const isRebooted = requests.some((asked) => ours(asked) && asked.action === 'reboot' && asked.path.includes(id))
@@ -74,7 +75,7 @@ function rebootedUnasked(stage: Stage, { instances }: Scenario, requests: readon
 }
 
 /** Of one instance a restart begins only when the one before it has its end on record. */
-function twoRestartsAtOnce(entries: readonly Entry[]): string[] {
+export function twoRestartsAtOnce(entries: readonly Entry[]): string[] {
   const open = new Map<string, string>()
   return entries.flatMap((entry) => {
     const { instance, step, seq } = entry
@@ -91,7 +92,11 @@ function twoRestartsAtOnce(entries: readonly Entry[]): string[] {
 }
 
 /** In all its crashes, for these scripts are shorter than the time in which restarts are counted. */
-function restartedTooOften(entries: readonly Entry[], incidents: readonly Incident[], { config }: Scenario): string[] {
+export function restartedTooOften(
+  entries: readonly Entry[],
+  incidents: readonly Incident[],
+  { config }: Scenario,
+): string[] {
   const { max_restarts: most } = (config as { defaults: { restart: { max_restarts: number } } }).defaults.restart
   const ids = [...new Set(incidents.map(({ crashed }) => crashed?.instance ?? ''))]
   return ids.flatMap((id) => {
@@ -108,7 +113,7 @@ function restartedTooOften(entries: readonly Entry[], incidents: readonly Incide
 const waitsForAPerson = new Set(['RESTARTS_SPENT', 'CRASHES_ON_HOST', 'NOVA_REFUSED'])
 
 /** Nothing that was answered with 202 is lost: each report is settled, or its incident waits for a person. */
-function unsettled(entries: readonly Entry[], incidents: readonly Incident[]): string[] {
+export function unsettled(entries: readonly Entry[], incidents: readonly Incident[]): string[] {
   const settled = new Set(entries.flatMap((entry) => (entry.kind === 'report.settled' ? [entry.data.uuid] : [])))
   const waiting = new Set(
     incidents

@@ -1,11 +1,16 @@
-/** Each law says of a journal that breaks it what is broken: a law that cannot be broken guards nothing. */
+/**
+ * The laws on what was ordered and on what incidents know of one another say of a journal that breaks them what is broken, as the tests
+ * beside this one say it of the others: a law that cannot be broken guards nothing.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Entry, NewEntry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { ranTwice, recoveredTwice, type Ran } from './laws-of-doubles.ts'
 import { contradictsTheOneBefore } from './laws-of-memory.ts'
 import { fencedWhileHeld } from './laws-of-orders.ts'
-import { sentWithoutALook, type Asked } from './laws-of-looks.ts'
+import { sentWithoutALook } from './laws-of-looks.ts'
+import type { Asked } from './timeline.ts'
 
 const about = { host: 'cmp01', incident: 'inc-1' }
 const opened = { kind: 'incident.opened', ...about, data: { segment: 'rack-a' } }
@@ -33,6 +38,21 @@ function fenced(...before: object[]): string[] {
   const entries = [opened, ...before, attempt].map((entry, seq) => ({ ...plain, seq, ...(entry as NewEntry) }))
   return fencedWhileHeld(entries as unknown as Entry[])
 }
+
+describe('every law', () => {
+  it('is tried with a journal or a log that breaks it', () => {
+    const folder = new URL('.', import.meta.url)
+    const textOf = (ending: RegExp): string =>
+      readdirSync(folder)
+        .filter((file) => file.startsWith('laws') && ending.test(file))
+        .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+        .join('\n')
+    const laws = [...textOf(/^[^.]+\.ts$/).matchAll(/^ {4}\.\.\.(\w+)\(/gm)].map(([, name]) => name ?? '')
+    const tests = textOf(/\.test\.ts$/)
+    expect(laws.length).toBeGreaterThan(25)
+    expect(laws.filter((law) => !tests.includes(`${law}(`))).toEqual([])
+  })
+})
 
 describe('a method that fences', () => {
   it.each(held)('a host that is %s breaks a law', (why, begins) => {

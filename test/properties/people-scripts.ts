@@ -70,16 +70,18 @@ const reloads = (host: fc.Arbitrary<string>): fc.Arbitrary<Act> =>
       fc.constantFrom<Act>(
         ...[['bmc'], ['storage', 'bmc'], ['bmc', 'storage']].map((fencing) => ({ defaults: { fencing } })),
       ),
-      host.map((name): Act => ({ segments: [ownSegment(name)] })),
+      fc
+        .tuple(host, fc.constantFrom('shared', 'local'))
+        .map(([name, storage]): Act => ({ segments: [ownSegment(name, storage)] })),
     )
     .map((config) => ({ reload: { ...by, config } }))
 
-function ownSegment(host: string): Act {
+function ownSegment(host: string, storage: string): Act {
   const brake = { max_hosts: 2, max_share: 0.5 }
   return {
     name: 'apart',
     match: { hosts: [host] },
-    storage: 'shared',
+    storage,
     fencing: ['storage'],
     probes: ['network', 'power'],
     brake,
