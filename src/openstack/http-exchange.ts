@@ -14,6 +14,8 @@ export interface HttpAsk {
   body?: unknown
   /** Default: one of its own. */
   globalRequestId?: string | undefined
+  /** Asked in the tick in which the bytes leave; what it throws is thrown, and nothing was sent. */
+  mayLeave?: (() => void) | undefined
   guard: Guard
 }
 

@@ -132,7 +132,7 @@ export class Session {
     const query = new URLSearchParams(ask.query ?? {}).toString()
     const url = `${this.#base(call, token)}${pathOf(call, ask.ids)}${query === '' ? '' : `?${query}`}`
     if (call.write) await this.#exit.permit(guard.signal)
-    // A token, a first try or the journal may have taken half a minute.
+    // A token, a first try or the journal may have taken half a minute. The transport asks again once its connection stands.
     ask.mayLeave?.()
     const answer = await this.#transport.send({
       call,
@@ -140,6 +140,7 @@ export class Session {
       headers,
       guard,
       globalRequestId: ask.globalRequestId,
+      mayLeave: ask.mayLeave,
       ...(ask.body === undefined ? {} : { body: ask.body }),
     })
     if (answer.status !== 401 || isSecond) return { answer, microversion }

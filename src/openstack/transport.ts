@@ -12,7 +12,7 @@ import axios from 'axios'
 import type { AxiosAdapter, AxiosInstance } from 'axios'
 import { sleep } from '../domain/clock.ts'
 import type { Clock } from '../domain/clock.ts'
-import { LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openExit, type Exit } from '../domain/tenure.ts'
 import type { Wire } from '../domain/wire.ts'
@@ -111,7 +111,7 @@ export class Transport {
     const { call } = ask
     const started = clock.now()
     const agents = this.#agents[call.write ? 'write' : 'read']
-    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit)
+    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit, ask.mayLeave)
     let outcome: HttpAnswer | LifeboatError
     try {
       const response = await this.#client.request<string>({
@@ -132,12 +132,14 @@ export class Transport {
       })
       outcome = answerOf(response.status, response.headers, response.data, clock.now() - started)
     } catch (thrown) {
-      outcome = brokenConnection(thrown, {
-        call,
-        sent: this.#options.wire !== undefined || wire.sent(),
-        guard: ask.guard,
-        target: originOf(ask.url),
-      })
+      outcome =
+        wire.refusal() ??
+        brokenConnection(thrown, {
+          call,
+          sent: this.#options.wire !== undefined || wire.sent(),
+          guard: ask.guard,
+          target: originOf(ask.url),
+        })
     } finally {
       wire.over()
     }
@@ -173,21 +175,33 @@ function unwrapped(outcome: HttpAnswer | LifeboatError): HttpAnswer {
 }
 
 /**
- * Node's own request, watched: only once the connection stands can anything have reached the service. In that tick the exit is asked, and once
- * it lapses an unanswered connection is reset, so that the kernel delivers nothing after a partition heals.
+ * Node's own request, watched: only once the connection stands can anything have reached the service. In that tick the exit and `mayLeave` are
+ * asked, for the process may have been stopped while it was made. Once the exit lapses an unanswered connection is reset, so that the kernel
+ * delivers nothing after a partition heals.
  */
-function watchedWire(exit: Exit): { transport: RequestTransport; sent: () => boolean; over: () => void } {
+function watchedWire(
+  exit: Exit,
+  mayLeave: () => void = () => undefined,
+): { transport: RequestTransport; sent: () => boolean; refusal: () => LifeboatError | null; over: () => void } {
   let sent = false
+  let refusal: LifeboatError | null = null
   let over = (): void => undefined
   const leave = (socket: Socket): void => {
     if (!exit.held()) {
       socket.destroy(new Error('not sent: this daemon may not act any more'))
       return
     }
+    try {
+      mayLeave()
+    } catch (thrown) {
+      refusal = ensureError(thrown)
+      socket.destroy()
+      return
+    }
     sent = true
     over = exit.onLapse(() => resetConnection(socket))
   }
-  return { transport: watchedTransport(leave), sent: () => sent, over: () => over() }
+  return { transport: watchedTransport(leave), sent: () => sent, refusal: () => refusal, over: () => over() }
 }
 
 function answerOf(status: number, headers: Record<string, unknown>, text: unknown, tookMs: number): HttpAnswer {

@@ -1,15 +1,34 @@
 /** What leaves for Nova while the daemon may act, and is cut off when it may not any more. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LifeboatError } from '../../src/domain/errors.ts'
 import { Gate } from '../adapters/gate.ts'
 import { failure, loopbackPem, RehearsedCloud } from './rehearsed-cloud.ts'
 
 const route = 'POST /v2.1/servers/i1/action'
 const tls = { verify: true, cacert: loopbackPem, cert: null, key: null }
 
-describe.each([
+const kinds: [string, boolean][] = [
   ['HTTP', false],
   ['HTTPS', true],
-])('a write over %s of a daemon that shares its journal', (_name, encrypted) => {
+]
+
+describe.each(kinds)('a write over %s', (_name, encrypted) => {
+  it('does not leave where it is no longer allowed by the time its connection stands', async () => {
+    const cloud = await RehearsedCloud.open({ tls: encrypted })
+    let asked = 0
+    // The first time it is asked before the connection is made.
+    const mayLeave = (): void => {
+      if (++asked > 1) throw new LifeboatError('HELD_BACK', 'not sent')
+    }
+    expect(await failure(cloud.client({ tls }).stop('i1', { mayLeave }))).toMatchObject({
+      ...{ code: 'HELD_BACK', message: 'not sent', certainty: 'not-applied' },
+    })
+    expect(cloud.requests(route)).toEqual([])
+    await cloud.shut()
+  })
+})
+
+describe.each(kinds)('a write over %s of a daemon that shares its journal', (_name, encrypted) => {
   let cloud: RehearsedCloud
   let gate: Gate
   beforeEach(async () => {
