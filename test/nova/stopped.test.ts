@@ -54,10 +54,15 @@ describe('a process that is stopped', () => {
     await until('the moment', () => Promise.resolve(stage.has(reached)))
     stage.daemon.standStill()
     const sent = async (): Promise<number> => (await Promise.all(ids.map((id) => stage.evacuations(id)))).flat().length
+    const service = (): Promise<{ status: string; forced_down: boolean }> => stage.tenants.steps.service(dead)
+    const flags = async (): Promise<unknown> => {
+      const { status, forced_down: forcedDown } = await service()
+      return { status, forcedDown }
+    }
     await lab('bmc', dead, 'power=On')
     await lab('start', dead)
     await pauseMs(12_000)
-    const before = await sent()
+    const before = { evacuations: await sent(), flags: await flags() }
     const rows = stage.daemon.entries().length
     stage.daemon.goOn()
     await until('it has said why it waits', () =>
@@ -72,6 +77,7 @@ describe('a process that is stopped', () => {
       ),
     )
     await pauseMs(4_000)
-    expect(await sent()).toBe(before)
+    expect({ evacuations: await sent(), flags: await flags() }).toEqual(before)
+    expect(JSON.parse(await lab('bmc', dead))).toMatchObject({ power: 'On' })
   })
 })
