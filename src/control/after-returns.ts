@@ -27,12 +27,14 @@ import { startAgain } from '../executor/start-again.ts'
 import { lastMoment } from '../executor/last-moment.ts'
 import type { Passage } from '../executor/attempt.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import { staleness } from '../monitor/freshness.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import { lookAtReturned, type Returned } from './returned-instances.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { Standstill } from './standstill.ts'
 
 /** Hosts whose lists are read at once. More: when a whole site returns, Nova is asked for every list when it is busiest. */
 const looksAtOnce = 4
@@ -43,10 +45,13 @@ const askAgainMs = 500
 export interface AfterReturnsParts {
   context: ExecutorContext
   queue: SharedQueue
-  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen' | 'cloudNow'>
+  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen' | 'lastRead' | 'cloudNow'>
   store: IncidentStore
   orders: Orders
   mode: () => 'observe' | 'armed'
+  /** How often Nova is read, and how long a poll waits for its witnesses. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  standstill: Pick<Standstill, 'last'>
   signal: AbortSignal
 }
 
@@ -306,8 +311,9 @@ export class AfterReturns {
 
   /** Whether nothing may be written to instances of the host now. */
   #isBlocked({ host }: WatchedReturn): boolean {
-    const { mode, monitor, orders, store } = this.#parts
+    const { context, mode, monitor, orders, store, standstill, reading } = this.#parts
     if (mode() === 'observe' || monitor.frozen() !== null || store.openOn(host) !== undefined) return true
+    if (staleness(monitor.lastRead(), standstill.last(), context.clock.now(), reading()) !== null) return true
     const verdict = monitor.verdict(host)
     return verdict?.kind !== 'healthy' || orderHolds(host, orders, [verdict.segment]) !== null
   }

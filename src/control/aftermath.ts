@@ -7,6 +7,7 @@ import type { ExecutorSettings } from '../executor/context.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { IncidentStore } from './incident-store.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { Standstill } from './standstill.ts'
 
 export interface AftermathParts {
   clock: Clock
@@ -17,6 +18,9 @@ export interface AftermathParts {
   store: IncidentStore
   orders: Orders
   mode: () => 'observe' | 'armed'
+  /** How often Nova is read, and how long a poll waits for its witnesses. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  standstill: Pick<Standstill, 'last'>
   settings: Pick<ExecutorSettings, 'reconcileQuietMs' | 'longestRequestMs' | 'tickMs'>
   signal: AbortSignal
 }

@@ -19,6 +19,7 @@ import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.t
 import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import { reconcileOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
 import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
+import { staleness } from '../monitor/freshness.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { readEndedIncident } from './ended-incidents.ts'
 import type { AftermathParts } from './aftermath.ts'
@@ -220,12 +221,12 @@ export class HostReturns {
 
   /** Why nothing may be written now, or null. */
   #blocked(host: HostName): ReturnFacts['blocked'] {
-    const { mode, orders, monitor } = this.#parts
+    const { clock, mode, orders, monitor, standstill, reading } = this.#parts
     if (mode() === 'observe') return { code: 'OBSERVING', message: 'the daemon only observes' }
     const ordered = orderHolds(host, orders, [monitor.segment(host).name])
     if (ordered !== null) return { code: ordered.hold, message: ordered.message }
-    const frozen = monitor.frozen()
-    return frozen === null ? null : { code: 'FROZEN', message: frozen.message }
+    const why = monitor.frozen()?.message ?? staleness(monitor.lastRead(), standstill.last(), clock.now(), reading())
+    return why === null ? null : { code: 'FROZEN', message: why }
   }
 
   /** No incident is opened of a host that is forced down: what was left on it, or started there since, only people can bring back. */

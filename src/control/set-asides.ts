@@ -30,11 +30,13 @@ import type { Permissions, ExecutorSettings } from '../executor/context.ts'
 import { disable, enable, type SetAsideRun } from '../executor/set-aside-steps.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
+import { staleness } from '../monitor/freshness.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
 import type { ProcessFailures } from './process-failures.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { Standstill } from './standstill.ts'
 
 /**
  * How long evacuations wait until Nova shows the disable. Longer delays a recovery when Nova is slow; shorter sends some of them before
@@ -61,7 +63,15 @@ export interface SetAsidesParts {
   observer: Observer
   monitor: Pick<
     Monitor,
-    'verdict' | 'verdicts' | 'service' | 'segment' | 'frozen' | 'inDoubt' | 'noteOurWrite' | 'noteOurDisable'
+    | 'verdict'
+    | 'verdicts'
+    | 'service'
+    | 'segment'
+    | 'frozen'
+    | 'inDoubt'
+    | 'lastRead'
+    | 'noteOurWrite'
+    | 'noteOurDisable'
   >
   store: Pick<
     IncidentStore,
@@ -72,6 +82,9 @@ export interface SetAsidesParts {
   processes: Pick<ProcessFailures, 'mayReturn'>
   permission: Permissions['of']
   mode: () => 'observe' | 'armed'
+  /** How often Nova is read, and how long a poll waits for its witnesses. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  standstill: Pick<Standstill, 'last'>
   confirmAfterBeats: () => number
   settings: Pick<ExecutorSettings, 'reconcileQuietMs' | 'longestRequestMs'>
   signal: AbortSignal
@@ -434,9 +447,10 @@ export class SetAsides {
 
   /** Nothing may be written on this host now. */
   #isHeld(host: HostName): boolean {
-    const { mode, orders, monitor } = this.#parts
+    const { clock, mode, orders, monitor, standstill, reading } = this.#parts
     const isOrdered = orderHolds(host, orders, [monitor.segment(host).name]) !== null
-    return isOrdered || mode() === 'observe' || monitor.frozen() !== null
+    if (isOrdered || mode() === 'observe' || monitor.frozen() !== null) return true
+    return staleness(monitor.lastRead(), standstill.last(), clock.now(), reading()) !== null
   }
 
   #run(host: HostName, mayWrite: () => boolean): SetAsideRun {

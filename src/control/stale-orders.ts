@@ -28,7 +28,6 @@ import { staleness } from '../monitor/freshness.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { AftermathParts } from './aftermath.ts'
 import { orderHolds } from '../orders/order-holds.ts'
-import type { Standstill } from './standstill.ts'
 
 /**
  * A host that has just started is looked at in every poll for so long, and then now and then. Shorter: what it breaks late stays
@@ -45,9 +44,6 @@ interface Watch {
 }
 
 export interface StaleOrdersParts extends AftermathParts {
-  /** How often Nova is read, and how long a poll waits for its witnesses. */
-  reading: () => { pollIntervalMs: number; probeLimitMs: number }
-  standstill: Pick<Standstill, 'last'>
   /** Begins to watch for standstills, as long as `isLooking`. */
   watchStandstill: () => void
 }

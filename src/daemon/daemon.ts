@@ -194,15 +194,13 @@ export class Daemon {
       rules: () => rules.now.cloudBrake,
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
+    const freshness = { reading: () => rules.now.monitorSettings, standstill: this.#standstill }
     const permissions = createPermissions({
       clock,
       store: this.store,
       orders: this.orders,
       monitor: this.monitor,
-      mode,
-      reading: () => rules.now.monitorSettings,
-      standstill: this.#standstill,
-      brake,
+      ...{ mode, ...freshness, brake },
       segmentOfIncident: segmentOf,
       noteSegments,
       earlier,
@@ -217,7 +215,7 @@ export class Daemon {
     })
     this.#setAsides = new SetAsides({
       ...{ processes, clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
-      ...{ monitor: this.monitor, store: this.store, orders: this.orders, signal },
+      ...{ monitor: this.monitor, store: this.store, orders: this.orders, signal, ...freshness },
       permission: (it) => permissions.of(it),
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
@@ -249,6 +247,7 @@ export class Daemon {
       store: this.store,
       orders: this.orders,
       signal: this.#stopping.signal,
+      ...freshness,
     })
     this.#staleOrders = new StaleOrders({
       ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
@@ -256,11 +255,11 @@ export class Daemon {
       store: this.store,
       orders: this.orders,
       signal: this.#stopping.signal,
-      ...{ watchStandstill, standstill: this.#standstill, reading: () => rules.now.monitorSettings },
+      ...{ watchStandstill, ...freshness },
     })
     this.#afterReturns = new AfterReturns({
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },
-      ...{ mode, signal: this.#stopping.signal },
+      ...{ mode, signal: this.#stopping.signal, ...freshness },
     })
     this.#instanceFailures = new InstanceFailures({
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, mode, signal },

@@ -3,6 +3,10 @@
  * is what forbids a return, what Placement may do to it, and what is said to stay behind.
  */
 import { describe, expect, test } from 'vitest'
+import type { AftermathParts } from '../../src/control/aftermath.ts'
+import { HostReturns } from '../../src/control/host-returns.ts'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
+import type { PollReport } from '../../src/monitor/report.ts'
 import { rehearse } from '../../src/rehearsal/rehearse.ts'
 import { parseScenario } from '../../src/rehearsal/scenario.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
@@ -164,4 +168,64 @@ describe('what stays behind', () => {
     expect(leftovers.map(({ code }) => code)).toEqual([debts[0]?.data.code, 'LEFTOVER_RESIZE'])
     expect(leftovers.every(({ message }) => message.startsWith('big: '))).toBe(true)
   })
+})
+
+/** What is put on record of a host whose forced_down is due to be cleared, when reading its row right before took so long. */
+async function recorded(tookMs: number): Promise<string[]> {
+  let now = 100_000
+  const kinds: string[] = []
+  const service = {
+    ...{ binary: 'nova-compute', host: 'cmp01', id: 's1', status: 'disabled', state: 'down', forcedDown: true },
+    disabledReason: 'ours',
+  }
+  const record = {
+    ...{
+      host: 'cmp01',
+      state: 'settling',
+      said: null,
+      forcedAt: null,
+      orderedAt: null,
+      forceDown: 'taken',
+      attempts: 0,
+    },
+    ...{
+      failures: [],
+      order: null,
+      failed: null,
+      open: null,
+      confirmed: {},
+      setAside: null,
+      covered: [],
+      leftovers: [],
+    },
+    ourFlags: { serviceId: 's1', forcedDown: true, disabled: true, reasons: ['ours'], incidents: [] },
+  }
+  const verdict = { host: 'cmp01', kind: 'returning', reason: 'BEATING_UNDER_OUR_FLAGS', evidence: { silentMs: 0 } }
+  const returns = new HostReturns({
+    clock: { now: () => now, wall: () => now, after: () => () => undefined },
+    cloud: {
+      listServices: () => Promise.resolve({ services: [service] }).finally(() => (now += tookMs)),
+      listMigrations: () => Promise.resolve([]),
+      updateService: () => Promise.resolve(service),
+    },
+    journal: { append: (entries: Entry[]) => void kinds.push(...entries.map(({ kind }) => kind)), read: () => [] },
+    observer: {},
+    monitor: {
+      ...{ service: () => service, frozen: () => null, lastRead: () => ({ askedAt: 100_000, usuallyMs: 0 }) },
+      ...{ segment: () => ({ name: 'all', return: defaultReturnRules }), noteOurWrite: () => undefined },
+    },
+    store: { returning: () => [record], returnOf: () => record, openOn: () => undefined },
+    orders: { covering: () => [] },
+    ...{ mode: () => 'armed', settings: { reconcileQuietMs: 0, longestRequestMs: 0, tickMs: 10 } },
+    ...{ reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500 }), standstill: { last: () => null } },
+    signal: new AbortController().signal,
+  } as unknown as AftermathParts)
+  returns.consider({ ok: true, frozen: null, tookMs: 10, verdicts: [verdict] } as unknown as PollReport)
+  await returns.idle()
+  return kinds
+}
+
+test('nothing is taken back on what was read of Nova too long ago: the host may be silent by now', async () => {
+  expect(await recorded(1_000)).toContain('step.intended')
+  expect(await recorded(60_000)).toEqual(['return.changed'])
 })

@@ -3,6 +3,9 @@
  * holds up taking it back. The stories that a person would tell are in test/scenarios.
  */
 import { describe, expect, test } from 'vitest'
+import { SetAsides, type SetAsidesParts } from '../../src/control/set-asides.ts'
+import { setAsideReason } from '../../src/domain/set-aside.ts'
+import type { PollReport } from '../../src/monitor/report.ts'
 import { rehearse } from '../../src/rehearsal/rehearse.ts'
 import { parseScenario } from '../../src/rehearsal/scenario.ts'
 import type { Entry } from '../../src/domain/entry.ts'
@@ -164,4 +167,59 @@ describe('a host that lives again', () => {
     `)
     expect({ way, status }).toEqual({ way: allOfIt.slice(0, 2), status: 'disabled' })
   })
+})
+
+/** Whether a host that lives is enabled, if the row was read for so long right before. */
+async function isEnabled(tookMs: number): Promise<boolean> {
+  let now = 0
+  let enabled = false
+  const reason = setAsideReason('inc-1', 'silent')
+  const row = {
+    binary: 'nova-compute',
+    host: 'cmp02',
+    id: 's1',
+    status: 'disabled',
+    state: 'up',
+    disabledReason: reason,
+  }
+  const at = new Date(0).toISOString()
+  const setAside = { incident: 'inc-1', serviceId: 's1', reason, because: '', state: 'set', since: at, at }
+  const asides = new SetAsides({
+    clock: { now: () => now, wall: () => now, after: () => () => undefined },
+    cloud: {
+      listServices: () => Promise.resolve({ services: [row] }).finally(() => (now += tookMs)),
+      updateService: () => Promise.resolve(row).finally(() => (enabled = true)),
+    },
+    journal: { append: () => [] },
+    observer: {},
+    monitor: {
+      ...{ verdict: () => ({ kind: 'healthy', message: 'it beats' }), verdicts: () => [], service: () => row },
+      ...{ segment: () => ({ name: 'all' }), frozen: () => null, inDoubt: () => false, noteOurWrite: () => undefined },
+      lastRead: () => ({ askedAt: 0, usuallyMs: 0 }),
+    },
+    store: {
+      ...{ open: () => [], openOn: () => undefined, openProcesses: () => [], openProcessOn: () => undefined },
+      ...{
+        setAside: () => [{ host: 'cmp02', setAside }],
+        returnOf: () => ({ setAside, covered: [] }),
+        has: () => true,
+      },
+      hasOurFlags: () => false,
+    },
+    orders: { covering: () => [] },
+    ...{
+      mode: () => 'armed',
+      settings: { reconcileQuietMs: 0, longestRequestMs: 0 },
+      signal: new AbortController().signal,
+    },
+    ...{ reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500 }), standstill: { last: () => null } },
+  } as unknown as SetAsidesParts)
+  now = 100
+  asides.consider({ ok: true, tookMs: 10, verdicts: [] } as unknown as PollReport)
+  await asides.idle()
+  return enabled
+}
+
+test('a host is not enabled on what was read of Nova too long ago: it may be silent by now', async () => {
+  expect([await isEnabled(1_000), await isEnabled(60_000)]).toEqual([true, false])
 })
