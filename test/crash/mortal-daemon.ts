@@ -10,6 +10,7 @@ import type { Cloud } from '../../src/domain/cloud.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { StepKind, Workflow } from '../../src/domain/plan.ts'
 import type { Segment } from '../../src/domain/segment.ts'
+import type { Wire } from '../../src/domain/wire.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import type { Simulator, VirtualClock } from '../../src/simulator/index.ts'
 
@@ -40,6 +41,8 @@ export interface MortalOptions {
   longestRequestMs?: number
   death?: Death | undefined
   intercept?: Intercept | undefined
+  /** What it sends passes this, in the tick in which it leaves. */
+  passing?: (wire: Wire) => Wire
   /** Told of each commit, before (`written` false) and after it. */
   onCommit?: (nth: number, entries: NewEntry[], written: boolean, life: MortalDaemon) => void
 }
@@ -67,7 +70,7 @@ export class MortalDaemon {
 
   constructor(options: MortalOptions) {
     this.#options = options
-    const { clock: time, simulator, path, workflow, segment, beatMs = rareBeatMs } = options
+    const { clock: time, simulator, path, workflow, segment, beatMs = rareBeatMs, passing = (wire) => wire } = options
     this.journal = openJournal(path, { clock: time })
     this.#life = new Life(time)
     const journal = { ...this.journal, append: (entries: NewEntry[]) => this.#append(entries) }
@@ -77,7 +80,7 @@ export class MortalDaemon {
       workflow,
       beatMs,
       segment: { probes: [], ...segment },
-      wire: this.#life.wire(simulator.wire()),
+      wire: this.#life.wire(passing(simulator.wire())),
     })
     try {
       this.#daemon = new Daemon({
@@ -108,6 +111,11 @@ export class MortalDaemon {
   /** Whether there is nothing to wait for any more: it is dead, or everything is over. */
   get isOver(): boolean {
     return this.dead || this.#daemon?.store.open().length === 0
+  }
+
+  /** Stands still from here and now on, as after SIGSTOP. */
+  stall(ms: number): void {
+    this.#life.stall(ms)
   }
 
   /** Dies here and now, whatever is under way. */

@@ -1,10 +1,11 @@
 /**
- * A daemon that kills itself: the built product against a simulated cloud in another process. `before` and `after` say on
- * which side of its Nth journal commit it dies; without them it lives until its incidents are closed.
+ * A daemon that kills or stops itself: the built product against a simulated cloud in another process. `before` and `after` say on
+ * which side of its Nth journal commit it dies, or stands still where `stops` says so; without them it lives until its incidents are
+ * closed. Stopped, it says so, and waits for its parent to continue it.
  *
  * Plain JavaScript over dist/: a process of its own runs no TypeScript on every supported Node. Run `npm run build` first.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { Daemon } from '../../dist/daemon/daemon.js'
 import { simulatedParts } from '../../dist/rehearsal/simulated-parts.js'
 import { systemClock as clock } from '../../dist/system/system-clock.js'
@@ -13,7 +14,10 @@ import { parseWorkflow } from '../../dist/engine/workflow.js'
 import { openJournal } from '../../dist/journal/journal.js'
 
 const order = JSON.parse(process.argv[2])
-const die = () => process.kill(process.pid, 'SIGKILL')
+const end = () => {
+  if (order.stops === true) writeSync(1, 'stopped\n')
+  process.kill(process.pid, order.stops === true ? 'SIGSTOP' : 'SIGKILL')
+}
 
 const real = openJournal(order.journal, { clock })
 let commits = 0
@@ -21,9 +25,9 @@ const journal = {
   ...real,
   append: (entries) => {
     commits += 1
-    if (commits === order.before) die()
+    if (commits === order.before) end()
     const written = real.append(entries)
-    if (commits === order.after) die()
+    if (commits === order.after) end()
     return written
   },
 }
@@ -36,7 +40,7 @@ const cloud = {
   bmcAccess: order.bmcAccess,
   probes: () => [],
 }
-const parts = simulatedParts(cloud, { clock, journal, workflow, beatMs: order.beatMs })
+const parts = simulatedParts(cloud, { clock, journal, workflow, beatMs: order.beatMs, segment: order.segment })
 const daemon = new Daemon({
   ...parts,
   executorSettings: { ...parts.executorSettings, ...order.executor },
@@ -44,7 +48,11 @@ const daemon = new Daemon({
 })
 daemon.start()
 const look = setInterval(() => {
-  if (daemon.store.open().length > 0) return
+  const [incident] = daemon.store.open()
+  // What a person does who reads that its host lives.
+  if (order.stops === true && incident?.held?.code === 'HOST_ALIVE' && incident.cancelled === null)
+    void daemon.operations.cancel(incident.id, { by: 'ann', reason: 'the host is back' })
+  if (incident !== undefined) return
   clearInterval(look)
   void daemon.stop('over').then(() => {
     real.close()
