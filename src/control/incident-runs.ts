@@ -79,11 +79,6 @@ export class IncidentRuns {
     )
   }
 
-  /** Whether any incident is being run. */
-  get isBusy(): boolean {
-    return this.#running.size > 0
-  }
-
   /** Resolves when no incident is being run. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running.values())

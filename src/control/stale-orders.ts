@@ -43,10 +43,7 @@ interface Watch {
   look: Promise<void> | null
 }
 
-export interface StaleOrdersParts extends AftermathParts {
-  /** Begins to watch for standstills, as long as `isLooking`. */
-  watchStandstill: () => void
-}
+export interface StaleOrdersParts extends AftermathParts {}
 
 export class StaleOrders {
   readonly #parts: StaleOrdersParts
@@ -94,12 +91,7 @@ export class StaleOrders {
           if (error.code !== 'SHUTDOWN') observer.log?.('warn', 'stale_orders.look_failed', { host }, error)
         })
         .finally(() => (watch.look = null))
-      this.#parts.watchStandstill()
     }
-  }
-
-  get isLooking(): boolean {
-    return [...this.#watches.values()].some(({ look }) => look !== null)
   }
 
   /** Resolves when no look is under way. */

@@ -1,5 +1,5 @@
 /**
- * Whether the process stood still while incidents were run: stopped, swapped out, suspended with its machine, or waiting for
+ * Whether the process stood still: stopped, swapped out, suspended with its machine, or waiting for
  * its disk. It goes on in the middle of what it was about to do, and what it knows is from before; a host that was dead then
  * may live. Owns a timer that is late when the process was.
  */
@@ -30,12 +30,11 @@ export class Standstill {
     return this.#last
   }
 
-  /** Watches while `needed` holds. */
-  async watch(needed: () => boolean, signal: AbortSignal): Promise<void> {
-    if (this.#watching) return
-    this.#watching = true
+  /** Watches until `signal` aborts: whatever writes next (a recovery, a return, a restart of a guest) asks for the last one. */
+  async watch(signal: AbortSignal): Promise<void> {
     this.#seenAt = this.#clock.now()
-    while (needed() && !signal.aborted) {
+    this.#watching = true
+    while (!signal.aborted) {
       await sleep(this.#clock, tickMs, signal)
       this.#look()
     }

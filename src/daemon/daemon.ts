@@ -231,14 +231,9 @@ export class Daemon {
       rulesInForce,
     }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
-    const watchStandstill = (): void =>
-      void this.#standstill.watch(() => this.#runs.isBusy || this.#staleOrders.isLooking, signal)
     this.#runs = new IncidentRuns({
       ...{ clock, journal, observer, signal, store: this.store },
-      run: (id) => {
-        watchStandstill()
-        return runIncident(this.#context, id, this.#queue, signal)
-      },
+      run: (id) => runIncident(this.#context, id, this.#queue, signal),
       ended: (id) => void sleep(clock, closedKeptMs, signal).then(() => this.store.forgetClosed(id)),
     })
     this.#returns = new HostReturns({
@@ -255,7 +250,7 @@ export class Daemon {
       store: this.store,
       orders: this.orders,
       signal: this.#stopping.signal,
-      ...{ watchStandstill, ...freshness },
+      ...freshness,
     })
     this.#afterReturns = new AfterReturns({
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },
@@ -374,6 +369,7 @@ export class Daemon {
     const alarm = loopAlarm(this.#starts, journal)
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }, ...alarm])
     this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
+    void this.#standstill.watch(this.#stopping.signal)
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)
     // First: a run goes on with its incident in the same moment, and may end it at once, with the reports that it has by then.

@@ -32,9 +32,16 @@ export interface CallOptions {
   signal?: AbortSignal
   /** `req-` and a UUID: what OpenStack's services log beside their own request id. Default: one of its own for each call. */
   globalRequestId?: string
-  /** Asked right before a request leaves, a second one of the same call too. Throws when it must not: nothing was sent then. */
-  mayLeave?: () => void
+  mayLeave?: MayLeave
 }
+
+/**
+ * Asked right before a request leaves, a second one of the same call too, and again as its connection stands. Throws when it must not: nothing
+ * was sent then.
+ *
+ * @param connectingMs how long the connection took: that is the network's time, not ours
+ */
+export type MayLeave = (connectingMs?: number) => void
 
 export interface Cloud {
   capabilities(options?: CallOptions): Promise<Capabilities>

@@ -2,7 +2,7 @@
  * One attempt at one step, from wherever its rows stand: it prepares the write, sends it, reconciles it when its answer was lost, and
  * follows it to its end. A first attempt and one that a restart finds half done run the same code (laws L2, L3).
  */
-import type { Accepted } from '../domain/cloud.ts'
+import type { Accepted, MayLeave } from '../domain/cloud.ts'
 import { sleep } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, type ErrorRecord, LifeboatError } from '../domain/errors.ts'
@@ -156,7 +156,7 @@ export class Attempt {
   }
 
   /** @param mayLeave throws HELD_BACK when the write must not leave any more */
-  async #send(mayLeave: () => void, globalRequestId: string): Promise<Moved> {
+  async #send(mayLeave: MayLeave, globalRequestId: string): Promise<Moved> {
     const { run, trouble } = this.#scene
     try {
       const { requestId } = await this.#sendOnceOrTwice(mayLeave, globalRequestId)
@@ -175,7 +175,7 @@ export class Attempt {
    * Sends, and once more at once when a 503 says that nothing was applied and an earlier 503 of this step was found in Nova
    * to have told the truth. Without it a proxy that refuses every second call could refuse the same write for ever.
    */
-  async #sendOnceOrTwice(mayLeave: () => void, globalRequestId: string): Promise<Accepted> {
+  async #sendOnceOrTwice(mayLeave: MayLeave, globalRequestId: string): Promise<Accepted> {
     const send = (): Promise<Accepted> => {
       mayLeave()
       return this.#driver.send(this.#scene, { globalRequestId, mayLeave })

@@ -4,6 +4,7 @@
  * incident is held here with its reason on record. It goes on by itself when the reason is gone.
  */
 import { sleep } from '../domain/clock.ts'
+import type { MayLeave } from '../domain/cloud.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import { holdsWith, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Act, Permission, Run } from './context.ts'
@@ -98,7 +99,7 @@ export class Gate {
   }
 
   /** For a write that is allowed now and about to be put on record: asked again right before it leaves. */
-  lastMoment(act: Act = 'begins'): () => void {
+  lastMoment(act: Act = 'begins'): MayLeave {
     return lastMoment(this.#run.clock, () => this.isOpen(act))
   }
 

@@ -3,6 +3,7 @@
  * a disk that hangs or a process that is stopped can stretch either to minutes, in which the host may come back.
  */
 import type { Clock } from '../domain/clock.ts'
+import type { MayLeave } from '../domain/cloud.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { span } from '../domain/text/span.ts'
 
@@ -12,11 +13,14 @@ import { span } from '../domain/text/span.ts'
  */
 const leavesWithinMs = 2_000
 
-/** From now on. What it gives throws HELD_BACK once that was too long ago, or the gate has shut meanwhile. */
-export function lastMoment(clock: Clock, isOpen: () => boolean): () => void {
+/**
+ * From now on. What it gives throws HELD_BACK once that was too long ago, or the gate has shut meanwhile. A connection that takes long counts only
+ * for the gate, which knows of standstills: a slow resolver would otherwise hold every write back, for ever.
+ */
+export function lastMoment(clock: Clock, isOpen: () => boolean): MayLeave {
   const allowedAt = clock.now()
-  return () => {
-    const lateMs = clock.now() - allowedAt
+  return (connectingMs = 0) => {
+    const lateMs = clock.now() - allowedAt - connectingMs
     if (lateMs > leavesWithinMs)
       throw heldBack(`${span(lateMs)} passed since it was allowed: the journal or the process stood still`)
     if (!isOpen()) throw heldBack('it is not allowed any more')

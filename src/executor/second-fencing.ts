@@ -3,6 +3,7 @@
  * first proof says nothing about what happened since (law L1). While it lives it is left alone: powering off a host that
  * someone may be repairing is no recovery, and a person can end the incident.
  */
+import type { MayLeave } from '../domain/cloud.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
@@ -116,7 +117,7 @@ export class SecondFencing {
   readonly #ownGate = {
     pass: (): Promise<void> => this.#permitted(),
     isOpen: (): boolean => this.#run.permissions.of(this.#holding.incident).allowed,
-    lastMoment: (): (() => void) => lastMoment(this.#run.clock, () => this.#ownGate.isOpen()),
+    lastMoment: (): MayLeave => lastMoment(this.#run.clock, () => this.#ownGate.isOpen()),
   }
 
   async #permitted(): Promise<void> {

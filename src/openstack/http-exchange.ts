@@ -1,4 +1,5 @@
 /** One HTTP request and its answer, as the parts of this client hand them to each other. Shapes only. */
+import type { MayLeave } from '../domain/cloud.ts'
 import type { ApiCall } from './call-table.ts'
 
 /** Time limit of a call together with its caller's signal (domain/clock.ts `deadline`). */
@@ -15,7 +16,7 @@ export interface HttpAsk {
   /** Default: one of its own. */
   globalRequestId?: string | undefined
   /** Asked in the tick in which the bytes leave; what it throws is thrown, and nothing was sent. */
-  mayLeave?: (() => void) | undefined
+  mayLeave?: MayLeave | undefined
   guard: Guard
 }
 

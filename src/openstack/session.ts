@@ -6,7 +6,7 @@
 import type { ZodType } from 'zod'
 import { deadline } from '../domain/clock.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { CallOptions } from '../domain/cloud.ts'
+import type { CallOptions, MayLeave } from '../domain/cloud.ts'
 import { LifeboatError, ensureError } from '../domain/errors.ts'
 import { openExit, type Exit } from '../domain/tenure.ts'
 import { readAnswer } from './answers.ts'
@@ -34,7 +34,7 @@ export interface Ask {
   /** Sent along, for the services' logs. Default: one of its own. */
   globalRequestId?: string | undefined
   /** Asked right before each request leaves. */
-  mayLeave?: (() => void) | undefined
+  mayLeave?: MayLeave | undefined
 }
 
 export interface Answered {

@@ -15,6 +15,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openExit, type Exit } from '../domain/tenure.ts'
+import { span } from '../domain/text/span.ts'
 import type { Wire } from '../domain/wire.ts'
 import { ResettableAgent, resetConnection, watchedTransport, type RequestTransport } from '../system/connections.ts'
 import { readNamedFile } from '../system/regular-file.ts'
@@ -111,7 +112,12 @@ export class Transport {
     const { call } = ask
     const started = clock.now()
     const agents = this.#agents[call.write ? 'write' : 'read']
-    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit, ask.mayLeave)
+    const mayLeave = (): void => {
+      const connectingMs = clock.now() - started
+      if (ask.mayLeave !== undefined && connectingMs > connectsWithinMs) throw tooSlow(ask, connectingMs)
+      ask.mayLeave?.(connectingMs)
+    }
+    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit, mayLeave)
     let outcome: HttpAnswer | LifeboatError
     try {
       const response = await this.#client.request<string>({
@@ -156,6 +162,17 @@ export class Transport {
   }
 }
 
+/**
+ * How long the connection of a write may take. Longer: it goes out on what was true so long ago. Shorter: a slow resolver, or a proxy that is short of
+ * CPU, makes Nova count as away.
+ */
+const connectsWithinMs = 10_000
+
+function tooSlow({ call, url }: HttpAsk, connectingMs: number): LifeboatError {
+  const message = `${call.method} ${call.route} at ${originOf(url)}: not sent, for the connection took ${span(connectingMs)}`
+  return new LifeboatError('API_UNAVAILABLE', message, { retry: 'backoff', details: { service: call.service } })
+}
+
 /** The longest Retry-After that is waited out here. */
 const longestPauseMs = 5_000
 
@@ -181,7 +198,7 @@ function unwrapped(outcome: HttpAnswer | LifeboatError): HttpAnswer {
  */
 function watchedWire(
   exit: Exit,
-  mayLeave: () => void = () => undefined,
+  mayLeave: () => void,
 ): { transport: RequestTransport; sent: () => boolean; refusal: () => LifeboatError | null; over: () => void } {
   let sent = false
   let refusal: LifeboatError | null = null

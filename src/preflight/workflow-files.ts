@@ -70,7 +70,10 @@ function parsedFiles(directory: string, ownerPolicy: Config['ownerPolicy']): Any
     try {
       return [parseAnyWorkflow(source, file, { ownerPolicy })]
     } catch (thrown) {
-      problems.push(...problemsOf(ensureError(thrown)))
+      const listed = problemsOf(ensureError(thrown))
+      // Left out, it would be replaced by the shipped one without a word.
+      if (listed.length === 0) throw thrown
+      problems.push(...listed)
       return []
     }
   })

@@ -1,6 +1,8 @@
 /** What leaves for Nova while the daemon may act, and is cut off when it may not any more. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { MayLeave } from '../../src/domain/cloud.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
+import { lastMoment } from '../../src/executor/last-moment.ts'
 import { Gate } from '../adapters/gate.ts'
 import { failure, loopbackPem, RehearsedCloud } from './rehearsed-cloud.ts'
 
@@ -23,6 +25,31 @@ describe.each(kinds)('a write over %s', (_name, encrypted) => {
     expect(await failure(cloud.client({ tls }).stop('i1', { mayLeave }))).toMatchObject({
       ...{ code: 'HELD_BACK', message: 'not sent', certainty: 'not-applied' },
     })
+    expect(cloud.requests(route)).toEqual([])
+    await cloud.shut()
+  })
+
+  /** The connection takes so long. */
+  const connecting = (cloud: RehearsedCloud, tookMs: number): MayLeave => {
+    const lastly = lastMoment(cloud.clock, () => true)
+    return (connectingMs) => {
+      if (connectingMs === undefined) setImmediate(() => cloud.clock.advance(tookMs))
+      lastly(connectingMs)
+    }
+  }
+
+  it('leaves although its connection took five seconds: a slow resolver holds nothing back', async () => {
+    const cloud = await RehearsedCloud.open({ tls: encrypted })
+    cloud.on(route, () => ({ status: 202 }))
+    await cloud.client({ tls }).stop('i1', { mayLeave: connecting(cloud, 5_000) })
+    expect(cloud.requests(route)).toHaveLength(1)
+    await cloud.shut()
+  })
+
+  it('does not leave where its connection took twelve seconds: Nova counts as away', async () => {
+    const cloud = await RehearsedCloud.open({ tls: encrypted })
+    const error = await failure(cloud.client({ tls }).stop('i1', { mayLeave: connecting(cloud, 12_000) }))
+    expect(error).toMatchObject({ code: 'API_UNAVAILABLE', certainty: 'not-applied', retry: 'backoff' })
     expect(cloud.requests(route)).toEqual([])
     await cloud.shut()
   })

@@ -79,6 +79,11 @@ describe('a directory of workflows', () => {
     ])
   })
 
+  it('is refused, and not replaced by the shipped one, if a document breaks its reader', () => {
+    write('process-failure', `${'['.repeat(20_000)}`)
+    expect(() => loadWorkflows(config)).toThrow()
+  })
+
   it('is wrong to a check, too, if its documents are good and it is refused', () => {
     write('mine', textOf('process-failure').replace('name: process-failure', 'name: mine'))
     expect(checkWorkflowFiles(config, []).map(({ file, problems }) => [file, problems])).toEqual([

@@ -44,7 +44,7 @@ export const intended: Readonly<Record<string, { is: Partial<Answered>; as: stri
 export const unrecorded: Readonly<Record<string, string>> = {
   'Roles count in named projects': 'test/masakari/api.test.ts',
   'Any host that Nova lists may be reported': 'test/masakari/notifications.test.ts',
-  'A host may be named otherwise than Nova names it': 'test/masakari/notifications.test.ts',
+  'A client may name a host differently from Nova': 'test/masakari/notifications.test.ts',
   'A notification for a host of a disabled segment': 'test/masakari/segment-orders.test.ts',
   '`on_maintenance`': 'test/masakari/api.test.ts',
   "A bad body is refused in Masakari's words": 'test/masakari/words.test.ts',
