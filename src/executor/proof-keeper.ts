@@ -16,6 +16,12 @@ import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './serv
 /** Ends the whole run; nothing here may take it for a proof that failed. */
 const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'])
 
+/**
+ * How long a renewal waits for a reading of Nova. Longer: while the control plane is frozen, each renewal comes so much later, and must not come after
+ * the proof has expired. Shorter: a host that is back is not seen before its storage is taken again.
+ */
+const seenWithinMs = 10_000
+
 export class ProofKeeper {
   readonly #run: Run
   readonly #holding: Holding
@@ -179,12 +185,28 @@ export class ProofKeeper {
     }
   }
 
+  /**
+   * A process that stood still goes on with a renewal that is due: its program would take the storage of a host that is back, before Nova has been
+   * read again. What is not known by then is renewed all the same, for an isolated host must not write beside its evacuated guests.
+   */
+  async #seen(): Promise<void> {
+    const { clock, permissions } = this.#run
+    const until = clock.now() + seenWithinMs
+    const isStale = (): boolean => {
+      const permission = permissions.of(this.#holding.incident)
+      return 'hold' in permission && permission.hold === 'FROZEN'
+    }
+    while (isStale() && clock.now() < until && !isAborted(this.#over.signal))
+      await sleep(clock, lookAgainMs, this.#over.signal)
+  }
+
   async #keep(everyMs: number): Promise<void> {
     const run = this.#run
     const { fenceRetryMs, fenceRetryMaxMs } = run.settings
     for (let failures = 0; ;) {
       const pauseMs = failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs)
       await this.#rest(pauseMs)
+      await this.#seen()
       if (isAborted(this.#over.signal)) return
       try {
         if (run.proofExpired !== null && this.#holding.incident.attestedSince) {

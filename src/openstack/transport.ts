@@ -118,6 +118,8 @@ export class Transport {
       ask.mayLeave?.(connectingMs)
     }
     const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit, mayLeave)
+    // Before the library's own: it would end the connection in order, and the kernel would go on to deliver what was given up.
+    if (call.write) ask.guard.signal.addEventListener('abort', wire.cut, { once: true })
     let outcome: HttpAnswer | LifeboatError
     try {
       const response = await this.#client.request<string>({
@@ -147,6 +149,7 @@ export class Transport {
           target: originOf(ask.url),
         })
     } finally {
+      ask.guard.signal.removeEventListener('abort', wire.cut)
       wire.over()
     }
     this.#options.observer.request?.({
@@ -191,17 +194,26 @@ function unwrapped(outcome: HttpAnswer | LifeboatError): HttpAnswer {
   return outcome
 }
 
+/** One request on its way. */
+interface WatchedWire {
+  transport: RequestTransport
+  sent: () => boolean
+  /** Why it was not sent, once its connection stood. */
+  refusal: () => LifeboatError | null
+  /** Resets its connection if it was sent. */
+  cut: () => void
+  over: () => void
+}
+
 /**
  * Node's own request, watched: only once the connection stands can anything have reached the service. In that tick the exit and `mayLeave` are
  * asked, for the process may have been stopped while it was made. Once the exit lapses an unanswered connection is reset, so that the kernel
  * delivers nothing after a partition heals.
  */
-function watchedWire(
-  exit: Exit,
-  mayLeave: () => void,
-): { transport: RequestTransport; sent: () => boolean; refusal: () => LifeboatError | null; over: () => void } {
+function watchedWire(exit: Exit, mayLeave: () => void): WatchedWire {
   let sent = false
   let refusal: LifeboatError | null = null
+  let cut = (): void => undefined
   let over = (): void => undefined
   const leave = (socket: Socket): void => {
     if (!exit.held()) {
@@ -216,9 +228,16 @@ function watchedWire(
       return
     }
     sent = true
-    over = exit.onLapse(() => resetConnection(socket))
+    cut = () => resetConnection(socket)
+    over = exit.onLapse(cut)
   }
-  return { transport: watchedTransport(leave), sent: () => sent, refusal: () => refusal, over: () => over() }
+  return {
+    transport: watchedTransport(leave),
+    sent: () => sent,
+    refusal: () => refusal,
+    cut: () => cut(),
+    over: () => over(),
+  }
 }
 
 function answerOf(status: number, headers: Record<string, unknown>, text: unknown, tookMs: number): HttpAnswer {

@@ -55,6 +55,29 @@ describe.each(kinds)('a write over %s', (_name, encrypted) => {
   })
 })
 
+describe.each(kinds)('a write over %s that is given up', (_name, encrypted) => {
+  it.each(['at its time limit', 'by its caller'])(
+    '%s is reset, so that nothing of it is delivered later',
+    async (how) => {
+      const cloud = await RehearsedCloud.open({ tls: encrypted })
+      const caller = new AbortController()
+      const asked = new Promise<void>((resolve) => {
+        cloud.on(route, () => {
+          setImmediate(resolve)
+          return { instead: 'hang' }
+        })
+      })
+      const outcome = failure(cloud.client({ tls }).stop('i1', { signal: caller.signal }))
+      await asked
+      if (how === 'by its caller') caller.abort()
+      else cloud.clock.advance(600_000)
+      expect(await outcome).toMatchObject({ certainty: 'unknown' })
+      await expect.poll(() => cloud.broke, { timeout: 5_000 }).toEqual(['ECONNRESET'])
+      await cloud.shut()
+    },
+  )
+})
+
 describe.each(kinds)('a write over %s of a daemon that shares its journal', (_name, encrypted) => {
   let cloud: RehearsedCloud
   let gate: Gate
