@@ -202,6 +202,7 @@ export const instanceStates = [
   'running',
   'stopped',
   'left',
+  'unbuilt',
   'failed',
   'stuck',
   'elsewhere',

@@ -162,6 +162,9 @@ function noticedEnd({ plan, outcome }: InstanceRecovery, closing: Closing): Noti
   const elsewhere = after?.host ?? plan.original.instance.host
   if (outcome.outcome !== 'recovered' && elsewhere !== null && elsewhere !== plan.original.instance.host)
     return { ...one, state: 'elsewhere', code, host: elsewhere }
+  // Its host brings nothing back: there Nova makes an ERROR of it.
+  const neverRan = plan.original.instance.launchedAt === null
+  if (outcome.outcome === 'left' && neverRan) return { ...one, state: 'unbuilt', code }
   if (outcome.outcome !== 'recovered') return { ...one, state: outcome.outcome, code }
   if (stayed && code !== 'MOVED_BY_OTHERS') return { ...one, state: 'restarted' }
   const runs = outcome.after === null ? plan.expected === 'running' : outcome.after.powerState === powerState.running
@@ -187,6 +190,7 @@ const worries: Record<NoticedState, number> = {
     off: 1,
     untouched: 1,
     left: 1,
+    unbuilt: 1,
     failed: 2,
     stuck: 2,
     elsewhere: 2,

@@ -87,6 +87,7 @@ export const english: Texts = {
     running: 'running again on another host',
     stopped: 'on another host, stopped',
     left: 'not moved; it stays down until its host is repaired',
+    unbuilt: 'never ran, and cannot be brought back; delete it and create it again',
     failed: 'could not be recovered; the operators have been notified',
     stuck: 'unclear; the operators are looking into it',
     elsewhere: 'on another host, but not as it was; the operators are looking into it',

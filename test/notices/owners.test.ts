@@ -95,6 +95,18 @@ describe('owners', () => {
   )
 
   it(
+    'are told that an instance which never ran does not come back with its host',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const left = { outcome: 'left', code: 'BUILDING', message: 'it holds nothing yet', after: null } as const
+      await rig.append(opened('i'), ...recovered('i', 'new', 'red', left, null), closed('i'))
+      const [notice] = rig.queued('instances-ended')
+      expect(notice?.instances).toEqual([{ id: 'id-new', name: 'new', state: 'unbuilt', code: 'BUILDING' }])
+      const { text } = worded(notice!, english, { cloud: null, link: null, showHosts: false })
+      expect(text).toContain('- new (id-new): never ran, and cannot be brought back; delete it and create it again')
+    }),
+  )
+
+  it(
     'are told once for each death, however often the verdict wavers',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       rig.instances = () => Promise.resolve([instanceOf('a', 'red')])

@@ -235,10 +235,11 @@ export function recovered(
   name: string,
   project: string,
   end: Partial<EntryData['outcome.recorded']> = {},
+  launchedAt: string | null = '2026-01-01T00:00:00Z',
 ): NewEntry[] {
   const about = { incident: id, host: 'cmp01', instance: `id-${name}` }
   const common = { rule: 'running', decision: 'recover', reason: 'RUNNING', recipe: 'evacuate' }
-  const original = { instance: { host: 'cmp01' } }
+  const original = { instance: { host: 'cmp01', launchedAt } }
   const plan = { instanceId: `id-${name}`, name, projectId: project, expected: 'running', original, ...common }
   const after = { host: 'cmp02', vmState: 'active', taskState: null, powerState: 1, locked: false }
   return [
