@@ -260,9 +260,10 @@ function verified(recovery: InstanceRecovery, instance: Instance, worked: boolea
   const { plan, recipe } = recovery
   const expected = expectedOf(recovery)
   const after = afterOf(instance)
-  const moved = instance.host !== null && instance.host !== plan.original.instance.host && !isRebuilding(instance)
+  const isElsewhere = instance.host !== null && instance.host !== plan.original.instance.host
+  const moved = isElsewhere && !isRebuilding(instance)
   const place = `${instance.host === null ? '' : `on ${instance.host}, `}${instance.vmState}`
-  if (moved && worked !== true) {
+  if (isElsewhere && worked !== true) {
     const why =
       worked === null
         ? `its task is ${instance.taskState}, and its history, which tells whether a host works on it, cannot be read`

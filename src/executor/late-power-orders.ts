@@ -3,7 +3,7 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
-import type { InstanceAction } from '../domain/instance.ts'
+import type { InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import { isLateOrder, isLatePower, lateOrderIn, standingAt, type LateOrder } from '../domain/late-power-order.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
@@ -12,6 +12,7 @@ import type { Run } from './context.ts'
 import { hasLanded } from './how-far.ts'
 import { powerOrderOf } from './power-order.ts'
 import { retryRead } from './retry.ts'
+import { unreadOrders } from './unplanned-leftovers.ts'
 
 /** Orders of one instance that are looked at, the newest first. More reads an owner's whole history where nothing was ever taken. */
 const ordersAtMost = 10
@@ -27,7 +28,7 @@ type LateRun = Reader & Pick<Run, 'id' | 'journal' | 'observer'>
 
 /**
  * Those of an instance that has landed, and are not on record yet. Reads its history only where a task may have told of such an order,
- * and reads on while Nova is silent. Throws SHUTDOWN; where the history may not be read nothing is known of them.
+ * and reads on while Nova is silent. Throws SHUTDOWN; where the history may not be read nothing is known of them, and people are told that.
  * @param ended how its recovery ended
  */
 export async function latePowerOrders(
@@ -46,7 +47,9 @@ export async function latePowerOrders(
       .filter(({ requestId }) => !leftovers.some(({ waitsAt }) => waitsAt?.migration === requestId))
       .map(({ power, requestId }): NewEntry => {
         const waitsAt = { host: run.host, migration: requestId, requestId, power }
-        const does = isLatePower(power) ? 'acts on a guest that has left' : 'puts the instance in ERROR'
+        const does = isLatePower(power)
+          ? 'acts on a guest that has left'
+          : 'puts the instance in ERROR (while its task is rebuilding: deletes its disk and starts its guest there)'
         const message = `The ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before nova-compute starts`
         return { kind: 'debt.recorded', ...base, data: { code: staleOrderCode, message, waitsAt } }
       })
@@ -54,7 +57,7 @@ export async function latePowerOrders(
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
     run.observer.log?.('warn', 'late_power_orders.unread', base, error)
-    return []
+    return unreadOrders(run, recovery, error)
   }
 }
 
@@ -87,17 +90,23 @@ async function hasItsNewest(run: Reader, recovery: InstanceRecovery): Promise<bo
   const { cloud, clock, signal, host } = run
   const { instanceId } = recovery.plan
   const actions = await retryRead(clock, signal, () => cloud.listActions(instanceId, { signal }))
-  for (const { requestId, startedAt } of actions.slice(0, ordersAtMost)) {
+  for (const { action, requestId, startedAt } of actions.slice(0, ordersAtMost)) {
+    // It goes to its destination: none waits at the host that it leaves.
+    if (action === 'evacuate') return true
     const { events } = await retryRead(clock, signal, () => cloud.getAction(instanceId, requestId, { signal }))
-    // A lock, ours too, is carried out by the API itself and sets no task.
-    const taken = events.filter(({ event }) => !event.startsWith('api_'))
+    // A lock, ours too, is carried out by the API itself and sets no task. The conductor's event of a rebuild says only that it sent that on.
+    const taken = events.filter((event) => !event.event.startsWith('api_') && !isSentOn(event))
     if (taken.length > 0) return taken.some((event) => event.host !== host)
-    if (events.length === 0) {
+    if (events.every(isSentOn)) {
       const landed = await landedAt(run, recovery, actions)
       return landed !== null && cloudTimeMs(startedAt) > landed + clockMarginMs
     }
   }
   return false
+}
+
+function isSentOn({ event }: InstanceActionEvent): boolean {
+  return event === 'rebuild_server'
 }
 
 /** For people: why Nova refuses every order of such an instance, and what frees it. */

@@ -10,6 +10,7 @@ import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
 import { hasLanded } from './how-far.ts'
 import { retryRead } from './retry.ts'
+import { unreadOrders } from './unplanned-leftovers.ts'
 
 type LateRun = Pick<Run, 'id' | 'host' | 'cloud' | 'clock' | 'signal' | 'observer'>
 
@@ -21,7 +22,7 @@ const waiting: ReadonlySet<string> = new Set(['accepted', 'pre-migrating'])
 
 /**
  * Those of an instance that has landed, and are not on record yet. Reads its records only where its task told of one, and reads on while
- * Nova is silent. Throws SHUTDOWN; where the records may not be read nothing is known of them.
+ * Nova is silent. Throws SHUTDOWN; where the records may not be read nothing is known of them, and people are told that.
  */
 export async function lateResizes(
   run: LateRun,
@@ -50,7 +51,7 @@ export async function lateResizes(
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
     run.observer.log?.('warn', 'late_resizes.unread', base, error)
-    return []
+    return unreadOrders(run, recovery, error)
   }
 }
 

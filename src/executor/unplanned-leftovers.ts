@@ -1,5 +1,6 @@
 /** What an instance's recovery leaves in Nova without having planned it, as leftovers for the journal. */
 import type { NewEntry } from '../domain/entry.ts'
+import type { LifeboatError } from '../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { HostName } from '../domain/service.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
@@ -36,6 +37,25 @@ function whatWaits(run: Pick<Run, 'host'>, { kind }: StepRecord, host: HostName)
   return kind === 'evacuate'
     ? `Its first evacuation order ${waits}. Until nova-compute on ${run.host} has started, a record of it stays accepted`
     : `The confirmation of its resize ${waits}`
+}
+
+/**
+ * What people must know where Nova does not tell which orders of its owner wait at the dead host: nobody else will, before that host is started
+ * and carries them out. An instance that is gone has none.
+ */
+export function unreadOrders(
+  run: Pick<Run, 'id' | 'host'>,
+  { plan }: Pick<InstanceRecovery, 'plan'>,
+  error: LifeboatError,
+): NewEntry[] {
+  if (error.code === 'INSTANCE_GONE') return []
+  const base = { incident: run.id, host: run.host, instance: plan.instanceId }
+  const code = 'ORDERS_UNREAD'
+  const message = `Nova does not tell which orders of its owner wait for nova-compute on ${run.host} (${error.message}). Purge the queue compute.${run.host} before nova-compute starts there`
+  return [
+    { kind: 'debt.recorded', ...base, data: { code, message } },
+    { kind: 'alarm.raised', ...base, data: { code, message: `${plan.name}: ${message}` } },
+  ]
 }
 
 const resizeLeftoverCode = 'RESIZE_LEFTOVER'

@@ -75,8 +75,12 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
     })
     if (typeof seenNow === 'object' && 'migration' in seenNow) {
       const landed = 'instance' in seenNow ? seenNow.instance : null
-      // Where it landed died too: nobody ends that task, and the incident of that host waits for this one.
-      const isBusy = landed !== null && landed.taskState !== null && !run.permissions.isFenced(landed.host ?? '')
+      // Where it landed died too: nobody ends that task, and the incident of that host waits for this one. The task of a rebuild may be of an
+      // evacuation that someone ordered from there.
+      const isBusy =
+        landed !== null &&
+        landed.taskState !== null &&
+        (isRebuilding(landed) || !run.permissions.isFenced(landed.host ?? ''))
       const reader = { cloud: run.cloud, clock: run.clock, host: run.host, signal }
       if (!isBusy || (await isWorkedOn(reader, recovery, trouble)) !== true) return seenNow
       // Its new host works on it: what comes next would be refused until that ends.
@@ -123,7 +127,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
 interface Seen {
   acceptedAt: number
   done: { at: number; migration: Migration } | null
-  /** Since when it is over, and the instance elsewhere with a task that is none of a rebuild. */
+  /** Since when it is over, and the instance elsewhere with a task that no host is known to work on. */
   movedAt: number | null
   /** Since when the record and the task have not moved. */
   still: Still | null
@@ -199,14 +203,15 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
 
 /**
  * For an instance whose evacuation record has ended. It need not be on that record's destination any more: a person may have moved it on while
- * nobody looked. A task of a rebuild may be of another evacuation, and is waited for to its end.
+ * nobody looked. A rebuild or another evacuation that a host has begun is waited for to its end.
  */
 function hasArrived({ run, watch, plan }: StepScene, instance: Instance, seen: Seen): boolean {
   const knownAt = watch.knownAt(plan.instanceId)
   if (instance.host === null) return doneSince(instance, null) !== null
   if (instance.host === run.host) return false
   if (instance.taskState === null) return true
-  seen.movedAt = isRebuilding(instance) ? null : (seen.movedAt ?? knownAt)
+  // The later tasks of a rebuild are set by the host that is at work on it; the first one by the API, and nobody may ever take that order.
+  seen.movedAt = instance.taskState.startsWith('rebuild_') ? null : (seen.movedAt ?? knownAt)
   return seen.movedAt !== null && knownAt - seen.movedAt > ownTaskWithinMs
 }
 

@@ -53,6 +53,16 @@ it.each([
   expect(await ran(stage)).toMatchObject(outcome)
 })
 
+it('with the task of a rebuild that waits at the dead host it is stuck, and a leftover names that order', async () => {
+  const stage = withoutItsLine()
+  stage.shows({ host: 'alive', vmState: 'active', powerState: 1, taskState: 'rebuilding' })
+  stage.actions = [action('req-owner', { action: 'rebuild' })]
+  expect(await ran(stage)).toMatchObject({ outcome: 'stuck', code: 'INSTANCE_BUSY' })
+  expect(stage.recovery.leftovers).toMatchObject([
+    { code: 'STALE_ORDER', waitsAt: { host: 'dead', power: 'rebuild', requestId: 'req-owner' } },
+  ])
+})
+
 it.each<[string, Partial<Instance>, string]>([
   ['paused it', { vmState: 'paused', powerState: 3 }, 'paused it'],
   ['put it in rescue mode', { vmState: 'rescued', powerState: 1 }, 'put it in rescue mode'],

@@ -1,6 +1,6 @@
 /** An instance that has landed while its owner acts on it: what is waited for, and for how long. */
 import { expect, it } from 'vitest'
-import type { Instance } from '../../../src/domain/instance.ts'
+import type { Instance, InstanceAction } from '../../../src/domain/instance.ts'
 import type { StepDriver } from '../../../src/executor/step-driver.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
@@ -51,6 +51,33 @@ it('waits for a task that its new host works on, until that ends or that host is
     await stage.clock.advance(62_000)
     expect(ended).toBe(true)
   }
+})
+
+const conducted = {
+  event: 'rebuild_server',
+  host: 'controller',
+  result: 'Success',
+  details: null,
+  startedAt: '',
+  finishedAt: null,
+}
+const begun = { ...conducted, event: 'compute_rebuild_instance', host: 'alive', result: null }
+
+it.each<[string, InstanceAction, boolean]>([
+  ['has arrived: no host has taken the rebuild', action('req-owner', { action: 'rebuild', events: [conducted] }), true],
+  ['waits: its new host rebuilds it', action('req-owner', { action: 'rebuild', events: [begun, conducted] }), false],
+  ['waits: someone else evacuates it from there', action('req-other'), false],
+])('with the task rebuilding, half a minute after it moved, it %s', async (_what, newest, ends) => {
+  const stage = new Stage()
+  stage.migrations = [evacuation(1, { status: 'done' })]
+  stage.actions = [newest]
+  stage.shows({ ...arrived, taskState: 'rebuilding' })
+  let ended = false
+  void follow(stage).then(() => (ended = true))
+  await stage.clock.advance(29_000)
+  expect(ended).toBe(false)
+  await stage.clock.advance(3_000)
+  expect(ended).toBe(ends)
 })
 
 it('has arrived as well once someone has shelved it: then it is on no host', async () => {

@@ -71,9 +71,21 @@ it('one that is on record is not recorded again', async () => {
   expect(await left(stage)).toEqual([])
 })
 
-it('where the history may not be read nothing is known of them, and the recovery goes on', async () => {
+it('where the history may not be read the recovery goes on, and people are told that one may wait', async () => {
   const stage = landedFrom('powering-off', [order('stop', 'waits')])
-  stage.fails('listActions', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
+  stage.fails('getAction', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
+  expect(await stage.ending(latePowerOrders(stage.run, stage.recovery, stage.trouble, ended))).toMatchObject([
+    { kind: 'debt.recorded', instance: 'i-1', data: { code: 'ORDERS_UNREAD' } },
+    {
+      kind: 'alarm.raised',
+      data: { code: 'ORDERS_UNREAD', message: expect.stringMatching(/^one: .*policy.* the queue compute\.dead /) },
+    },
+  ])
+})
+
+it('none waits for an instance that is gone', async () => {
+  const stage = landedFrom('powering-off', [order('stop', 'waits')])
+  stage.fails('listActions', new LifeboatError('INSTANCE_GONE', 'no such instance'))
   expect(await left(stage)).toEqual([])
 })
 
@@ -103,11 +115,12 @@ it('it is read also where an order was taken in the moment of the evacuation, wh
 
 it('one of which only the task tells at the end is looked for where the recovery ended over that task', async () => {
   const after = { host: 'alive', vmState: 'active', taskState: 'powering-off', powerState: 1, locked: false }
-  const found = async (code: string): Promise<unknown[]> => {
-    const stage = landedFrom(null, [order('stop', 'waits')])
-    return latePowerOrders(stage.run, stage.recovery, stage.trouble, { ...ended, code, after })
+  const found = async (code: string, taskState = 'powering-off'): Promise<unknown[]> => {
+    const stage = landedFrom(null, [order(taskState === 'rebuilding' ? 'rebuild' : 'stop', 'waits')])
+    return latePowerOrders(stage.run, stage.recovery, stage.trouble, { ...ended, code, after: { ...after, taskState } })
   }
   expect(await found('INSTANCE_BUSY')).toHaveLength(1)
+  expect(await found('INSTANCE_BUSY', 'rebuilding')).toMatchObject([{ data: { waitsAt: { power: 'rebuild' } } }])
   expect(await found('DESTINATION_DIED')).toEqual([])
 })
 
@@ -135,6 +148,17 @@ describe('the newest order of an instance that has landed', () => {
     expect(await isWorked(stop('2030-01-01T12:01:04'))).toBe(false)
     expect(await isWorked(unlocked, stop('2030-01-01T12:01:04'))).toBe(false)
     expect(await isWorked(stop('2030-01-01T12:01:06'))).toBe(true)
+  })
+
+  it('waits there too where it is a rebuild that the conductor has only sent on', async () => {
+    const sent = { event: 'rebuild_server', host: 'controller', result: 'Success', details: null }
+    const rebuild = (startedAt: string, ...hosts: string[]): InstanceAction => {
+      const ordered = order('rebuild', 'theirs', ...hosts)
+      return { ...ordered, startedAt, events: [...ordered.events, { ...sent, startedAt: '', finishedAt: null }] }
+    }
+    expect(await isWorked(rebuild('2030-01-01T12:01:04'))).toBe(false)
+    expect(await isWorked(rebuild('2030-01-01T12:01:06'))).toBe(true)
+    expect(await isWorked(rebuild('2030-01-01T12:01:04', 'alive'))).toBe(true)
   })
 
   it('is not known where the history may not be read', async () => {

@@ -53,8 +53,11 @@ it('one that is on record is not recorded again', async () => {
   expect(await found(stage)).toEqual([])
 })
 
-it('where the records may not be read nothing is known of them, and the recovery goes on', async () => {
+it('where the records may not be read the recovery goes on, and people are told that one may wait', async () => {
   const stage = landedFrom('resize_prep', [resize(1)])
   stage.fails('listMigrations', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
-  expect(await found(stage)).toEqual([])
+  expect(await stage.ending(lateResizes(stage.run, stage.recovery, stage.trouble))).toMatchObject([
+    { kind: 'debt.recorded', instance: 'i-1', data: { code: 'ORDERS_UNREAD' } },
+    { kind: 'alarm.raised', data: { code: 'ORDERS_UNREAD' } },
+  ])
 })
