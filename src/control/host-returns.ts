@@ -4,7 +4,7 @@
  * waits for it.
  */
 import { Moments, sleep } from '../domain/clock.ts'
-import type { NewEntry } from '../domain/entry.ts'
+import type { Entry, EntryData, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import {
   changeReturn,
@@ -54,6 +54,11 @@ interface Watch {
  * a return may need; longer: guests that died with it stay unnoticed for as long.
  */
 const toldAfterMs = 120_000
+
+const silentAgain = 'SILENT_UNDER_OUR_FLAGS'
+
+/** Rows of a host that are read for that after a restart. Fewer: among many other alarms a silence is forgotten. */
+const rowsRead = 200
 
 /** From these on it has beaten: what an earlier run saw of it. */
 const beaten: ReadonlySet<ReturnState> = new Set([
@@ -107,7 +112,7 @@ export class HostReturns {
     await Promise.allSettled([...this.#watches.values()].flatMap(({ look }) => look ?? []))
   }
 
-  #watchOf({ host, state, said }: ReturnRecord): Watch {
+  #watchOf({ host }: ReturnRecord): Watch {
     const known = this.#watches.get(host)
     if (known !== undefined) return known
     const watch: Watch = {
@@ -116,18 +121,22 @@ export class HostReturns {
       trait: null,
       incidents: null,
       wroteAt: -Infinity,
-      hasBeaten: beaten.has(state) || this.#isSilenceUntold(host, said),
+      hasBeaten: this.#isSilenceUntold(host),
       look: null,
     }
     this.#watches.set(host, watch)
     return watch
   }
 
-  /** An earlier run saw the host fall silent again, and ended before people were told. */
-  #isSilenceUntold(host: HostName, said: ReturnRecord['said']): boolean {
-    if (said?.code !== 'SILENT_AGAIN') return false
-    const alarms = this.#parts.journal.read({ host, kinds: ['alarm.raised'], since: said.at })
-    return !alarms.some((entry) => entry.kind === 'alarm.raised' && entry.data.code === 'SILENT_UNDER_OUR_FLAGS')
+  /** An earlier run saw the host beat in this return, maybe fall silent again too, and ended before people were told of that. */
+  #isSilenceUntold(host: HostName): boolean {
+    const kinds: Entry['kind'][] = ['incident.opened', 'return.changed', 'alarm.raised']
+    for (const entry of this.#parts.journal.read({ host, kinds, newestFirst: true, limit: rowsRead })) {
+      if (entry.kind === 'incident.opened') return false
+      if (entry.kind === 'alarm.raised' && entry.data.code === silentAgain) return false
+      if (entry.kind === 'return.changed' && tellsOfBeats(entry.data)) return true
+    }
+    return false
   }
 
   #followHealth(watch: Watch, verdict: Verdict | undefined, report: PollReport): void {
@@ -243,7 +252,7 @@ export class HostReturns {
     const message = `${host} beat again under our forced_down and has fallen silent. Nova has instances on it: ${shown.join(', ')}${more}. Lifeboat does not recover them by itself. If the host is dead: lifeboat recover ${host} --proof "how you know"`
     const incident = incidentOf(record)
     const base = { ...(incident !== undefined && { incident }), host }
-    journal.append([{ kind: 'alarm.raised', ...base, data: { code: 'SILENT_UNDER_OUR_FLAGS', message } }])
+    journal.append([{ kind: 'alarm.raised', ...base, data: { code: silentAgain, message } }])
   }
 
   /** A host that stays away needs no entry. */
@@ -348,6 +357,12 @@ export class HostReturns {
     for (const { state } of this.#parts.store.returning()) counts[state] = (counts[state] ?? 0) + 1
     this.#parts.observer.returns?.(counts)
   }
+}
+
+/** Whether the host was beating then. One that is kept out stays so whether it beats or not, and a person may keep out one that is away. */
+function tellsOfBeats({ from, to, code }: EntryData['return.changed']): boolean {
+  if (to !== 'kept-out') return beaten.has(to)
+  return beaten.has(from) || (from === 'away' && code === 'FLAPPING')
 }
 
 /** What a verdict says of the host's nova-compute. Waiting after a freeze or a start says nothing yet. */

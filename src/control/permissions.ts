@@ -158,7 +158,9 @@ export function createPermissions(parts: {
   }
 }
 
-function aliveMessage({ id, ourFlags }: Incident, message: string): string {
+/** A proof that stands says that what was seen came before its fencing: then nothing is fenced again. */
+function aliveMessage({ id, ourFlags, proof }: Incident, message: string): string {
   if (ourFlags === null) return message
-  return `${message}. Nothing more is evacuated until it is silent and has been fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
+  const until = proof === null ? 'it is silent and has been fenced again' : 'it is silent again'
+  return `${message}. Nothing more is evacuated until ${until}. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
 }

@@ -14,6 +14,7 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import {
+  isSentAgain,
   judgeReport,
   judgeUncrashed,
   repeats,
@@ -110,8 +111,8 @@ export class ReportBook implements Reports {
     const order = { ...sent, host }
     const { about, generatedAt, payload, by, via } = order
     const sentAs = host === sent.host ? {} : { sentAs: sent.host }
-    // Even if it is refused: it may tell of a crash after the restart that is under way.
-    instances.crashed(order)
+    // Even if it is refused: it may tell of a crash after the restart that is under way. A report that is only sent again says nothing new.
+    if (!this.#all().some(({ report }) => isSentAgain(order, report))) instances.crashed(order)
     const held = orderHolds(host, orders, [monitor.segment(host).name])
     if (held?.hold === 'MAINTENANCE') {
       observer.report?.({ about, result: 'maintenance' })

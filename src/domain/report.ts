@@ -71,10 +71,18 @@ const processWithinMs = 600_000
  */
 export function repeats(order: ReportOrder, known: Report, isOver: () => boolean): boolean {
   // The cheapest first: each report is compared with all those of a month.
-  const same = known.host === order.host && known.about === order.about && samePayload(known.payload, order.payload)
-  if (!same || (known.settled !== null && crashedInstance(known) !== null)) return false
+  if (!isAboutTheSame(order, known) || (known.settled !== null && crashedInstance(known) !== null)) return false
   if (Date.parse(known.generatedAt) < Date.parse(order.generatedAt) - repeatedWithinMs) return false
   return known.generatedAt === order.generatedAt || !isOver()
+}
+
+/** Whether it is the very report once more: its sender did not get the answer. */
+export function isSentAgain(order: ReportOrder, known: Report): boolean {
+  return known.generatedAt === order.generatedAt && isAboutTheSame(order, known)
+}
+
+function isAboutTheSame(order: ReportOrder, known: Report): boolean {
+  return known.host === order.host && known.about === order.about && samePayload(known.payload, order.payload)
 }
 
 function samePayload(some: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {

@@ -2,7 +2,7 @@
  * An operator's configuration for a simulated cloud: every rule as it is written, and nothing that reaches anything real. Pure, in the
  * words of the configuration file.
  */
-import { gapsOf, type Config } from '../config/index.ts'
+import { gapsOf, type Config, type FencingConfig } from '../config/index.ts'
 import { simulatedBmc } from './base-configuration.ts'
 import type { OwnHost } from './own-cloud.ts'
 
@@ -56,18 +56,18 @@ function variableOf(method: number): string {
   return `simulated_${method + 1}`
 }
 
+/** What stands in for a method of each kind. */
+const simulated: Record<FencingConfig['kind'], (method: Words, target: string) => Words> = {
+  redfish: simulatedBmc,
+  'fence-agent': (method, target) => ({ ...method, options: { plug: target }, secret_options_files: {} }),
+  command: (method, target) => {
+    const what = method['proves'] === 'storage' ? 'storage' : 'power'
+    return { ...method, fence: [`fence-${what}`, target], verify: [`verify-${what}`, target] }
+  },
+}
+
 function simulatedMethod(method: Words, at: number): Words {
-  const target = `{${variableOf(at)}}`
-  switch (method['kind']) {
-    case 'redfish':
-      return simulatedBmc(method, target)
-    case 'fence-agent':
-      return { ...method, options: { plug: target }, secret_options_files: {} }
-    default: {
-      const what = method['proves'] === 'storage' ? 'storage' : 'power'
-      return { ...method, fence: [`fence-${what}`, target], verify: [`verify-${what}`, target] }
-    }
-  }
+  return simulated[method['kind'] as FencingConfig['kind']](method, `{${variableOf(at)}}`)
 }
 
 /** Programs, ports and metrics are simulated by their kind: where they would be asked and how does not matter. */

@@ -122,6 +122,46 @@ test('an incident that begins while the end of a return is read keeps the flags 
   expect(service).toEqual({ forcedDown: false, status: 'enabled' })
 })
 
+describe('a host that beat under our flags and dies again', () => {
+  const keep = '[{ name: web, host: cmp01 }, { name: keep, host: cmp01, metadata: { lifeboat: leave } }]'
+  const silences = ({ entries }: Played): number =>
+    of(entries, 'alarm.raised').filter(({ data }) => data.code === 'SILENT_UNDER_OUR_FLAGS').length
+
+  test('is told of once, also where it was kept out and the daemon restarted before it was silent for long', async () => {
+    const played = await play(
+      `
+      - { at: 2m, pause: { reason: network work } }
+      - { when: { entry: return.changed, data: { code: PAUSED } } }
+      - { after: 0s, return_host: { host: cmp01, reason: broken, keep_out: true } }
+      - { when: { entry: return.changed, data: { to: kept-out } } }
+      - { after: 10s, resume: { reason: done } }
+      - { after: 10s, crash: [cmp01] }
+      - { after: 10s, daemon: restart }
+      - { when: { entry: alarm.raised, data: { code: SILENT_UNDER_OUR_FLAGS } } }
+      - { after: 1m, daemon: restart }
+      - { after: 5m, note: people are not told again }
+    `,
+      keep,
+    )
+    expect(played.way.at(-1)).toBe('kept-out KEPT_OUT')
+    expect(silences(played)).toBe(1)
+  })
+
+  test('is not told of where a person keeps it out that has never beaten since', async () => {
+    const played = await play(
+      `
+      - { after: 10s, return_host: { host: cmp01, reason: broken, keep_out: true } }
+      - { when: { entry: return.changed, data: { to: kept-out } } }
+      - { after: 10s, daemon: restart }
+      - { after: 5m, note: it is away as before }
+    `,
+      keep,
+      '',
+    )
+    expect(silences(played)).toBe(0)
+  })
+})
+
 describe('what Nova refuses', () => {
   test('is not asked again at once', async () => {
     const { entries, way } = await play(`

@@ -79,6 +79,28 @@ describe('a crash that is reported again and again', () => {
   )
 })
 
+describe('a report of a crash that its monitor only sends again, for it did not get the answer', () => {
+  it(
+    'tells of no other crash: nobody looks because of it',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, daemon, clock } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      await daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
+      simulator.crashGuest(uuid, { unheard: true })
+      const generatedAt = new Date(clock.wall()).toISOString()
+      reportCrash(world, uuid, generatedAt)
+      await world.until(() => world.incident('cmp01')?.held?.code === 'PAUSED')
+      const before = asked(world, uuid)
+      expect(() => reportCrash(world, uuid, generatedAt)).toThrow('duplicate')
+      await clock.advance(10_000)
+      expect(asked(world, uuid)).toBe(before)
+      expect(() => reportCrash(world, uuid)).toThrow('duplicate')
+      await clock.advance(10_000)
+      expect(asked(world, uuid)).toBeGreaterThan(before)
+    }),
+  )
+})
+
 /** How a guest ends, or rests, that did not crash: shut down from within or by SIGTERM, destroyed, reset, suspended. */
 const noCrash = [
   { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_SHUTDOWN' },
@@ -419,9 +441,12 @@ describe('a wall clock that is set', () => {
   )
 })
 
-function reportCrash({ daemon, clock }: SmallWorld, uuid: string): string {
+function reportCrash(
+  { daemon, clock }: SmallWorld,
+  uuid: string,
+  generatedAt = new Date(clock.wall()).toISOString(),
+): string {
   const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: uuid }
-  const generatedAt = new Date(clock.wall()).toISOString()
   const order = { about: 'VM' as const, host: 'cmp01', payload, by: 'monitor', via: null, generatedAt }
   return daemon.reports.receive(order).uuid
 }

@@ -41,6 +41,33 @@ describe('a host whose incident is over', () => {
   })
 })
 
+describe('the recovery of a host that is seen to beat', () => {
+  const held = (proof: object | null): unknown => {
+    const parts = {
+      clock: { now: () => 0 },
+      monitor: {
+        verdict: () => ({ kind: 'contradiction', message: 'it beats' }),
+        frozen: () => null,
+        lastRead: () => ({ askedAt: 0, usuallyMs: 0 }),
+      },
+      ...{ mode: () => 'armed', standstill: { last: () => null }, segmentOfIncident: () => ({ name: 'all' }) },
+      reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500 }),
+    }
+    const incident = {
+      ...{ id: 'inc-1', host: 'cmp02', mode: 'armed', openedIn: 'all', cancelled: null, crashed: null },
+      ...{ ourFlags: {}, proof },
+    } as unknown as Incident
+    return createPermissions(parts as unknown as Parameters<typeof createPermissions>[0]).of(incident, 'finishes')
+  }
+
+  it.each<[string, object | null, string]>([
+    ['is fenced again first, where that revoked its proof', null, 'until it is silent and has been fenced again. To'],
+    ['goes on by its proof, where the beat is older than that', {}, 'until it is silent again. To'],
+  ])('waits, and %s', (_what, proof, says) => {
+    expect(held(proof)).toMatchObject({ hold: 'HOST_ALIVE', message: expect.stringContaining(says) })
+  })
+})
+
 describe('a host was fenced before an order', () => {
   const wasFenced = (seq: number, fenced = true): boolean => {
     const store = {
