@@ -43,10 +43,8 @@ interface Watch {
   look: Promise<void> | null
 }
 
-export interface StaleOrdersParts extends AftermathParts {}
-
 export class StaleOrders {
-  readonly #parts: StaleOrdersParts
+  readonly #parts: AftermathParts
   readonly #open = new Map<string, StaleOrder>()
   readonly #watches = new Map<HostName, Watch>()
   /** Up to which order people were told, by host. */
@@ -55,7 +53,7 @@ export class StaleOrders {
   readonly #taken = new Set<number>()
   readonly #moments: Moments
 
-  constructor(parts: StaleOrdersParts) {
+  constructor(parts: AftermathParts) {
     this.#parts = parts
     this.#moments = new Moments(parts.clock)
     const { journal } = parts

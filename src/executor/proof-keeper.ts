@@ -17,10 +17,11 @@ import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './serv
 const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'])
 
 /**
- * How long a renewal waits for a reading of Nova. Longer: while the control plane is frozen, each renewal comes so much later, and must not come after
- * the proof has expired. Shorter: a host that is back is not seen before its storage is taken again.
+ * How long a renewal waits for a reading of Nova, and which part of its period at most. Longer: while the control plane is frozen, each renewal comes so
+ * much later, and must not come after the proof has expired. Shorter: a host that is back is not seen before its storage is taken again.
  */
 const seenWithinMs = 10_000
+const seenWithinPart = 0.1
 
 export class ProofKeeper {
   readonly #run: Run
@@ -189,14 +190,17 @@ export class ProofKeeper {
    * A process that stood still goes on with a renewal that is due: its program would take the storage of a host that is back, before Nova has been
    * read again. What is not known by then is renewed all the same, for an isolated host must not write beside its evacuated guests.
    */
-  async #seen(): Promise<void> {
+  async #seen(withinMs: number): Promise<void> {
     const { clock, permissions } = this.#run
-    const until = clock.now() + seenWithinMs
-    const isStale = (): boolean => {
-      const permission = permissions.of(this.#holding.incident)
-      return 'hold' in permission && permission.hold === 'FROZEN'
+    const until = clock.now() + withinMs
+    const isUnsure = (): boolean => {
+      const { incident } = this.#holding
+      if (incident.proof === null) return false
+      // A pause or a cancel would hide that nothing is known. Life that was seen revokes the proof in the next poll.
+      const permission = permissions.of(incident, 'finishes')
+      return 'hold' in permission && (permission.hold === 'FROZEN' || permission.hold === 'HOST_ALIVE')
     }
-    while (isStale() && clock.now() < until && !isAborted(this.#over.signal))
+    while (isUnsure() && clock.now() < until && !isAborted(this.#over.signal))
       await sleep(clock, lookAgainMs, this.#over.signal)
   }
 
@@ -206,9 +210,10 @@ export class ProofKeeper {
     for (let failures = 0; ;) {
       const pauseMs = failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs)
       await this.#rest(pauseMs)
-      await this.#seen()
       if (isAborted(this.#over.signal)) return
       try {
+        await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))
+        if (isAborted(this.#over.signal)) return
         if (run.proofExpired !== null && this.#holding.incident.attestedSince) {
           run.proof = this.#byAttestation()
           run.proofExpired = null

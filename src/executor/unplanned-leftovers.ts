@@ -51,7 +51,7 @@ export function unreadOrders(
   if (error.code === 'INSTANCE_GONE') return []
   const base = { incident: run.id, host: run.host, instance: plan.instanceId }
   const code = 'ORDERS_UNREAD'
-  const message = `Nova does not tell which orders of its owner wait for nova-compute on ${run.host} (${error.message}). Purge the queue compute.${run.host} before nova-compute starts there`
+  const message = `Nova does not tell which orders of its owner wait for nova-compute on ${run.host} (${error.message}). Purge the queue compute.${run.host} before nova-compute starts there; if it runs already, look there for guests that run elsewhere too: virsh list --all`
   return [
     { kind: 'debt.recorded', ...base, data: { code, message } },
     { kind: 'alarm.raised', ...base, data: { code, message: `${plan.name}: ${message}` } },

@@ -80,6 +80,9 @@ export function endedDrafts(
 /** Ends of a crash of which its owner is told nothing. */
 const untold: ReadonlySet<string> = new Set(['STOPPED_BY_OWNER', 'STARTED_SINCE', 'SAME_CRASH'])
 
+/** Of what never ran: its owner creates it again. One that is being deleted, or was left by a cancel, is none of these. */
+const unbuilt: ReadonlySet<string> = new Set(['BUILDING', 'NEVER_LAUNCHED'])
+
 const crashHolds = holdsWith('of-a-crash')
 
 /** Tells what became of an instance that crashed, once its incident is over or waits for a person. Empty if its owner need not be told. */
@@ -164,7 +167,7 @@ function noticedEnd({ plan, outcome }: InstanceRecovery, closing: Closing): Noti
     return { ...one, state: 'elsewhere', code, host: elsewhere }
   // Its host brings nothing back: there Nova makes an ERROR of it.
   const neverRan = plan.original.instance.launchedAt === null
-  if (outcome.outcome === 'left' && neverRan) return { ...one, state: 'unbuilt', code }
+  if (outcome.outcome === 'left' && neverRan && unbuilt.has(code)) return { ...one, state: 'unbuilt', code }
   if (outcome.outcome !== 'recovered') return { ...one, state: outcome.outcome, code }
   if (stayed && code !== 'MOVED_BY_OTHERS') return { ...one, state: 'restarted' }
   const runs = outcome.after === null ? plan.expected === 'running' : outcome.after.powerState === powerState.running

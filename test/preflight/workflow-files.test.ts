@@ -80,7 +80,7 @@ describe('a directory of workflows', () => {
   })
 
   it('is refused, and not replaced by the shipped one, if a document breaks its reader', () => {
-    write('process-failure', `${'['.repeat(20_000)}`)
+    write('process-failure', '['.repeat(20_000))
     expect(() => loadWorkflows(config)).toThrow()
   })
 
