@@ -212,13 +212,13 @@ export class ProofKeeper {
       await this.#rest(pauseMs)
       if (isAborted(this.#over.signal)) return
       try {
-        await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))
-        if (isAborted(this.#over.signal)) return
         if (run.proofExpired !== null && this.#holding.incident.attestedSince) {
           run.proof = this.#byAttestation()
           run.proofExpired = null
           return
         }
+        await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))
+        if (isAborted(this.#over.signal)) return
         const record = this.#holding.incident.proof
         // A person's word took its place meanwhile: it does not expire.
         if (record === null || run.fencer.renewEveryMs(record.method) === null) {
