@@ -105,7 +105,7 @@ describe('the page that asks what if', () => {
     await page.waitForSelector('h1:has-text("What if nova-compute of cmp04 failed now")')
     await page.waitForSelector('main .panel')
     const text = await textOf(page, 'main')
-    expect(text).toMatch(/disable Its service would be disabled: nova-compute is down .* as its segment says\./)
+    expect(text).toMatch(/disable Its service would be disabled: nova-compute is down, .* as its segment says\./)
     expect(text).toMatch(
       /Its guests would be left alone\. By rule down\. Nothing was sent; it is decided when it happens\./,
     )
