@@ -90,6 +90,7 @@ export function createPermissions(parts: {
     earlier: parts.earlier,
     segment: parts.segmentOfIncident,
     workflow: (digest) => pinnedWorkflow(parts.workflows(), digest, 'host'),
+    stoodStillUntil: () => parts.standstill.last()?.endedAt ?? -Infinity,
     noteOurWrite: ({ host, updatedAt, forcedDown }) => {
       monitor.noteOurWrite(host, updatedAt)
       if (forcedDown) forcedDownAt.set(host, clock.now())

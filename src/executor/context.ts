@@ -80,6 +80,8 @@ export interface Permissions {
   earlier: Earlier
   segment(incident: Incident): Segment
   workflow(digest: string): Workflow
+  /** When the process last ended standing still, on our monotonic clock; -Infinity: never. What was read before is of a while ago. */
+  stoodStillUntil(): number
   /** Our own PUT moved the service's updated_at: no heartbeat. */
   noteOurWrite(service: ServiceRecord): void
 }
@@ -125,6 +127,8 @@ export interface Run extends ExecutorContext {
   /** Aborts when the daemon stops. Reads end at once; a write that was sent is always waited for. */
   signal: AbortSignal
   proof: FencingProof | null
+  /** When making or reading it began, on our monotonic clock. */
+  proofAskedAt: number
   /** Why the proof could not be renewed when it expired; null while it holds. No write passes the gate meanwhile. */
   proofExpired: LifeboatError | null
   /** Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. */

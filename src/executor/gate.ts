@@ -77,7 +77,7 @@ export class Gate {
     if (act !== 'begins') return this.#passBegun(act)
     this.#stopIfEnded()
     const incident = this.#run.permissions.incident(this.#run.id)
-    if (this.#waiting === null && !this.#lacksProof() && this.#permission().allowed) {
+    if (this.#waiting === null && this.#isProven() && this.#permission().allowed) {
       if (incident.held !== null && gateHolds.has(incident.held.code))
         this.#continue(whyItGoesOn(incident.held.code, incident.override?.by))
       this.#openAt = this.#run.clock.now()
@@ -93,7 +93,7 @@ export class Gate {
     const incident = permissions.incident(id)
     if (act !== 'begins') return !signal.aborted && this.#against(act) === null
     if (signal.aborted || this.#waiting !== null || incident.cancelled !== null) return false
-    const open = this.#permission().allowed && !this.#lacksProof()
+    const open = this.#permission().allowed && this.#isProven()
     if (open) this.#openAt = this.#run.clock.now()
     return open
   }
@@ -136,6 +136,16 @@ export class Gate {
     return proof === null && proven.has(phase)
   }
 
+  #isProven(): boolean {
+    return !this.#lacksProof() && !this.#isUnread()
+  }
+
+  /** The process stood still since the proof was read: a person may have powered the host on meanwhile, and nothing of it beats yet. */
+  #isUnread(): boolean {
+    const { permissions, id, proofAskedAt } = this.#run
+    return permissions.incident(id).proof !== null && proofAskedAt < permissions.stoodStillUntil()
+  }
+
   async #wait(): Promise<void> {
     const { permissions, journal, id, host, clock, signal } = this.#run
     let provenAt = this.#openAt
@@ -149,7 +159,7 @@ export class Gate {
         continue
       }
       if (permission.allowed) {
-        if (incident.proof !== null && clock.now() - provenAt > proofGoodForMs) {
+        if (this.#isUnread() || (incident.proof !== null && clock.now() - provenAt > proofGoodForMs)) {
           await this.#restoreProof()
           provenAt = this.#openAt = clock.now()
           continue

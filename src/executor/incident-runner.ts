@@ -17,7 +17,7 @@ import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
 import { Holding, lookAgainMs, rarestLookMs } from './holding.ts'
 import { outlastLocks } from './late-lock.ts'
-import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
+import { failedAttempts, fenceHost, forceDown, restOn } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { closeIncident, closeObserved, leaveTheRest } from './incident-end.ts'
 import { runInstance } from './instance-runner.ts'
@@ -99,6 +99,7 @@ class IncidentRunner {
       host,
       signal,
       proof: null,
+      proofAskedAt: -Infinity,
       proofExpired: null,
       destinations: new Map(),
       plans: this.#plans,
@@ -252,7 +253,8 @@ class IncidentRunner {
       const stated = this.#incident.attestation
       const rules = this.#run.rulesInForce?.()
       try {
-        this.#run.proof = await fenceHost(this.#run, seen === 'dead')
+        const askedAt = this.#run.clock.now()
+        restOn(this.#run, await fenceHost(this.#run, seen === 'dead'), askedAt)
         this.#keeper.keep()
         if (seen === 'isolated') await this.#seeWitnessFallSilent()
         this.#holding.goOn('the host is proven dead')

@@ -7,7 +7,7 @@ import type { ExecutorContext, Run } from './context.ts'
 export function runOnLivingHost(context: ExecutorContext, id: IncidentId, host: HostName, signal: AbortSignal): Run {
   return {
     ...context,
-    ...{ id, host, signal, proof: null, proofExpired: null },
+    ...{ id, host, signal, proof: null, proofAskedAt: -Infinity, proofExpired: null },
     plans: { stands: () => true, refresh: () => Promise.resolve() },
     destinations: new Map(),
   }

@@ -9,7 +9,7 @@ import type { Verdict } from '../domain/verdict.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
 import { lookAgainMs, type Holding } from './holding.ts'
-import { readService, recordProof } from './host-steps.ts'
+import { readService, recordProof, restOn } from './host-steps.ts'
 import { ProofReading } from './proof-reading.ts'
 import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './service-liveness.ts'
 
@@ -55,8 +55,8 @@ export class ProofKeeper {
       const record = this.#holding.incident.proof
       if (record === null) return
       try {
-        run.proof = await this.#restoreOnce(record)
-        run.proofExpired = null
+        const askedAt = run.clock.now()
+        restOn(run, await this.#restoreOnce(record), askedAt)
         this.#goOnAfter(record)
         return
       } catch (thrown) {
@@ -70,7 +70,7 @@ export class ProofKeeper {
         if (!attestedSince())
           await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), attestedSince)
         if (!attestedSince()) continue
-        run.proof = this.#byAttestation()
+        restOn(run, this.#byAttestation(), run.clock.now())
         return
       }
     }
@@ -213,8 +213,7 @@ export class ProofKeeper {
       if (isAborted(this.#over.signal)) return
       try {
         if (run.proofExpired !== null && this.#holding.incident.attestedSince) {
-          run.proof = this.#byAttestation()
-          run.proofExpired = null
+          restOn(run, this.#byAttestation(), run.clock.now())
           return
         }
         await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))
@@ -225,8 +224,8 @@ export class ProofKeeper {
           run.proofExpired = null
           return
         }
-        run.proof = await this.#restoreOnce(record)
-        run.proofExpired = null
+        const askedAt = run.clock.now()
+        restOn(run, await this.#restoreOnce(record), askedAt)
         failures = 0
       } catch (thrown) {
         const error = ensureError(thrown)

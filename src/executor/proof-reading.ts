@@ -7,6 +7,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
 import type { ProofRecord } from '../domain/fencing.ts'
 import type { Run } from './context.ts'
+import { restOn } from './host-steps.ts'
 
 /**
  * Pause between two readings, whatever is written meanwhile: none rests on a reading older than half a minute. Longer: a host that is
@@ -65,11 +66,11 @@ export class ProofReading {
 
   async #readOnce(record: ProofRecord): Promise<void> {
     const run = this.#run
+    const askedAt = run.clock.now()
     try {
       const proof = await run.fencer.restore(record, this.#over)
       if (!this.#stands(record)) return
-      run.proof = proof
-      run.proofExpired = null
+      restOn(run, proof, askedAt)
       this.#readAt = run.clock.now()
     } catch (thrown) {
       const error = ensureError(thrown)

@@ -11,7 +11,7 @@ import { believedMethods, type BelievedMethods } from './believed-methods.ts'
 import type { Run } from './context.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { lookAgainMs, rarestLookMs, type Holding } from './holding.ts'
-import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
+import { failedAttempts, fenceHost, forceDown, restOn } from './host-steps.ts'
 import { lastMoment } from './last-moment.ts'
 import { retryRead } from './retry.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
@@ -72,8 +72,8 @@ export class SecondFencing {
     if (signal.aborted || !permissions.of(permissions.incident(id)).allowed) return false
     try {
       // No witness finds it alive any more: a person's word counts.
-      this.#run.proof = await fenceHost(this.#run, true, verdict)
-      this.#run.proofExpired = null
+      const askedAt = clock.now()
+      restOn(this.#run, await fenceHost(this.#run, true, verdict), askedAt)
       this.#keeper.keep()
       return await this.#isolateAnew()
     } catch (thrown) {

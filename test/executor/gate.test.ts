@@ -25,7 +25,7 @@ async function passed(permission: (at: number) => Permission, proof: object | nu
     }
     return []
   }
-  const permissions = { incident: () => incident, of: () => permission(clock.now()) }
+  const permissions = { incident: () => incident, of: () => permission(clock.now()), stoodStillUntil: () => -Infinity }
   const run = {
     id: 'i',
     host: 'h',

@@ -287,6 +287,7 @@ export class Rig {
       earlier: () => null,
       segment: () => this.segment,
       workflow: () => workflow,
+      stoodStillUntil: () => -Infinity,
       noteOurWrite: () => undefined,
     }
   }

@@ -1,5 +1,6 @@
 /** What the gate asks of the proof of death before it lets a write through (law L1). */
 import { describe, expect, it } from 'vitest'
+import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { ProofRecord } from '../../../src/domain/fencing.ts'
 import type { IncidentPhase } from '../../../src/domain/incident-phases.ts'
@@ -61,6 +62,42 @@ describe('a proof that life voided', () => {
     stage.onProveAnew = () => expect.unreachable()
     expect(await passes(stage, 2_000)).toBe(false)
     expect(stage.incident.held).toMatchObject({ code: 'PAUSED' })
+  })
+})
+
+describe('a process that stood still since the proof was read', () => {
+  it('reads it again before anything is let through, however short the wait was', async () => {
+    const stage = staged('recovering', proof)
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = 4_000
+    stage.onRenew = () => void (stage.run.proofAskedAt = stage.clock.now())
+    expect(stage.gate.isOpen()).toBe(false)
+    expect(await passes(stage, 0)).toBe(true)
+    expect(stage.renewals).toEqual([4_000])
+    expect(stage.gate.isOpen()).toBe(true)
+    expect(await passes(stage, 0)).toBe(true)
+    expect(stage.renewals).toHaveLength(1)
+  })
+
+  it('reads it once more where the process stood still meanwhile', async () => {
+    const stage = staged('recovering', proof)
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = 4_000
+    stage.onRenew = async () => {
+      const askedAt = stage.clock.now()
+      await sleep(stage.clock, 3_000)
+      stage.stoodStillUntil = 6_000
+      stage.run.proofAskedAt = askedAt
+    }
+    expect(await passes(stage, 6_000)).toBe(true)
+    expect(stage.renewals).toEqual([4_000, 7_000])
+  })
+
+  it('is as before where nothing is proven yet', async () => {
+    const stage = staged('confirming', null)
+    stage.stoodStillUntil = 4_000
+    expect(await passes(stage, 0)).toBe(true)
+    expect(stage.renewals).toEqual([])
   })
 })
 

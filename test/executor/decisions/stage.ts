@@ -47,6 +47,8 @@ export class Stage {
   allocated: string[] = ['dead']
   /** Hosts whose nova-compute Nova shows as up. */
   up: string[] = []
+  /** When the process last ended standing still. */
+  stoodStillUntil = -Infinity
   /** Hosts that have an incident. */
   failing: string[] = []
   /** Before the services are answered. */
@@ -94,7 +96,9 @@ export class Stage {
         wasFencedBefore: (host: string) => this.fencedBefore.has(host),
         hasIncident: (host: string) => this.failing.includes(host),
         setAsideReason: () => null,
+        stoodStillUntil: () => this.stoodStillUntil,
       } as unknown as Run['permissions'],
+      proofAskedAt: 0,
       proofExpired: null,
       plans: { stands: () => true, refresh: () => Promise.resolve() },
       settings: {
