@@ -18,7 +18,7 @@ import type { Segment } from '../domain/segment.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
 import { mayStillBeServed } from './step-errors.ts'
-import { attempts, wordsGoodForMs } from './steps/recheck.ts'
+import { attempts, mayHaveLeft, wordsGoodForMs } from './steps/recheck.ts'
 
 /** What is begun by the plan. What follows a landing finishes it, whatever the rules say by now. */
 const begins: ReadonlySet<StepKind> = new Set(['lock', 'reset-state', 'confirm-resize', 'evacuate'])
@@ -90,7 +90,7 @@ export class PlanCheck implements PlansInForce {
   async #readWords({ plan, recovery, step, watch }: Attempt): Promise<void> {
     const { clock } = this.#run
     const isOld = clock.now() - Math.max(this.#wordsAt, watch.shownAt(plan.instanceId)) > wordsGoodForMs
-    const looksItself = step.do === 'evacuate' && attempts(recovery).length === 0
+    const looksItself = step.do === 'evacuate' && mayHaveLeft(recovery).length === 0
     if (!isOld || looksItself || wasEvacuated(recovery)) return
     try {
       await watch.list(wordsGoodForMs)

@@ -69,9 +69,9 @@ export function orderedSince(since: string, actions: readonly InstanceAction[]):
   return actions.filter(({ startedAt }) => cloudTimeMs(startedAt) >= from)
 }
 
-/** The order on record, or null. */
+/** The order on record, or null. An evacuation that was held back is prepared again, and may see a newer one. */
 export function powerOrderOf({ steps }: Pick<InstanceRecovery, 'steps'>): PowerOrder | null {
-  for (const { kind, request, result } of steps.values()) {
+  for (const { kind, request, result } of [...steps.values()].toReversed()) {
     if (kind !== 'evacuate') continue
     if (request?.ordered !== undefined) return request.ordered
     if (result !== null && 'ordered' in result) return result.ordered
@@ -110,7 +110,9 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
 
 /** Its task said so right before our first order, and not in the survey. Later our own order sets the same. */
 function wasBeingRebuilt({ steps, plan }: Pick<InstanceRecovery, 'steps' | 'plan'>): boolean {
-  const first = [...steps.values()].find(({ kind, before }) => kind === 'evacuate' && before !== null)
+  const first = [...steps.values()].find(
+    ({ kind, before, error }) => kind === 'evacuate' && before !== null && error?.code !== 'HELD_BACK',
+  )
   return first?.kind === 'evacuate' && isRebuilding(first.before) && !isRebuilding(plan.original.instance)
 }
 

@@ -29,7 +29,7 @@ import {
   waitingOf,
 } from './evacuation-records.ts'
 import { orderedMeanwhile } from './ordered-meanwhile.ts'
-import { attempts, isRebuilding, listEvacuations, lookAgain, recheck } from './recheck.ts'
+import { attempts, isRebuilding, listEvacuations, lookAgain, mayHaveLeft, recheck } from './recheck.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -59,7 +59,7 @@ export const evacuate: StepDriver<'evacuate'> = {
     const { run, watch, plan, recovery } = scene
     if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
     run.fencer.verify(run.proof, run.host)
-    const earlier = attempts(recovery)
+    const earlier = mayHaveLeft(recovery)
     const spent = [...plan.original.knownEvacuations, ...earlier.flatMap(recordsOf)]
     // A later attempt looks whether one that was given up as lost came through; before the first none can be ours.
     const isFirst = earlier.length === 0
@@ -93,7 +93,8 @@ export const evacuate: StepDriver<'evacuate'> = {
       knownRequests: earlier.flatMap((record) => record.requestId ?? []),
       cloudTime: new Date(watch.cloudNow()).toISOString(),
     }
-    const ordered = isFirst ? powerOrderIn(seen, plan) : powerOrderOf(recovery)
+    // One that was held back may have seen an order in a task that is gone by now.
+    const ordered = (isFirst ? powerOrderIn(seen, plan) : null) ?? powerOrderOf(recovery)
     const request = {
       landing: landingOf(scene, ordered),
       asProject: plan.asProject,

@@ -9,7 +9,7 @@ import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { isRevived, isTaken, recordsOf } from './evacuation-records.ts'
-import { attempts, listEvacuations, recheck } from './recheck.ts'
+import { listEvacuations, mayHaveLeft, recheck } from './recheck.ts'
 import { refuseReverted } from './reverted-meanwhile.ts'
 
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
@@ -44,7 +44,7 @@ export const resetState: StepDriver<'reset-state'> = mark({
     if (seen.host !== run.host) return true
     refuseReverted(seen, run.host)
     const known = plan.original.knownEvacuations
-    const earlier = attempts(recovery)
+    const earlier = mayHaveLeft(recovery)
     if (earlier.length === 0) {
       await recheck(scene, known)
       return false

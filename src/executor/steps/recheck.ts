@@ -41,6 +41,11 @@ export function attempts({ steps }: InstanceRecovery): StepRecord<'evacuate'>[] 
   return [...steps.values()].filter((step) => step.kind === 'evacuate').filter(({ before }) => before !== null)
 }
 
+/** Those whose order may have reached Nova. What was held back sent nothing: an evacuation that is found after it is someone else's. */
+export function mayHaveLeft(recovery: InstanceRecovery): StepRecord<'evacuate'>[] {
+  return attempts(recovery).filter(({ error }) => error?.code !== 'HELD_BACK')
+}
+
 /**
  * The instance as Nova shows it now.
  *

@@ -103,6 +103,24 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toMatchObject({ adopt: 'm-2' })
   })
 
+  it('one that was held back is no attempt: what is found after it is someone else’s', async () => {
+    const stage = new Stage()
+    earlier(stage, { error: errorRecord(failed('HELD_BACK')) })
+    expect(await prepared(stage)).toMatchObject({ before: { spentEvacuations: [], knownRequests: [] } })
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    await stage.clock.advance(10_000)
+    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+  })
+
+  it('one that was held back told of an order of its owner: a newer one counts more', async () => {
+    const stage = new Stage()
+    const request = { landing: 'stopped', asProject: null, fencedBy: 'bmc', ordered: 'stop' } as const
+    earlier(stage, { request, error: errorRecord(failed('HELD_BACK')) })
+    expect(await prepared(stage)).toMatchObject({ request: { ordered: 'stop', landing: 'stopped' } })
+    earlier(stage, { request: { ...request, ordered: 'start' }, error: errorRecord(failed('HELD_BACK')) })
+    expect(await prepared(stage)).toMatchObject({ request: { ordered: 'start' } })
+  })
+
   it('one of ours that is still under way forbids a second, unless its destination is fenced by now', async () => {
     const stage = new Stage()
     earlier(stage, lost('m-1'))
