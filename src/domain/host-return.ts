@@ -204,7 +204,7 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
   if (nothingLeft && facts.unansweredUntil !== null) return unanswered(facts.pulse, now < facts.unansweredUntil)
   if (nothingLeft && facts.isRefused)
-    return end('NOT_TAKEN', 'None of our flags is on it: Nova refused our order to force it down')
+    return end('NOT_TAKEN', 'None of our flags is on it: our order to force it down was refused, or never left')
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)

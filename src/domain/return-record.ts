@@ -154,6 +154,8 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
         : undefined
     case 'step.failed': {
       if (!isOpen(record, entry)) return undefined
+      // Nothing was tried, and nobody refused anything.
+      if (entry.data.error.code === 'HELD_BACK') return { ...record, open: null }
       const failed = { kind: record.open.kind, at: entry.at, message: entry.data.error.message }
       return { ...record, open: null, failed }
     }
@@ -188,7 +190,7 @@ function afterOrder(record: ReturnRecord, entry: Entry): ReturnRecord {
 }
 
 /** A proxy that answers 503 may have handed on the order before. */
-function wasRefused({ code, certainty }: ErrorRecord): boolean {
+export function wasRefused({ code, certainty }: Pick<ErrorRecord, 'code' | 'certainty'>): boolean {
   return certainty === 'not-applied' && code !== 'API_UNAVAILABLE'
 }
 

@@ -7,6 +7,7 @@ import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../doma
 import type { FenceAttempt, FencingProof } from '../domain/fencing.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { HostStepKind } from '../domain/plan.ts'
+import { wasRefused } from '../domain/return-record.ts'
 import { ourDisabledReason, type FlagsFound, type ServiceRecord } from '../domain/service.ts'
 import { intention, type BeforeOf, type ForcedDown, type RequestOf, type ResultOf } from '../domain/step-payloads.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -97,7 +98,11 @@ export async function forceDown(run: Run, gate: HostGate): Promise<void> {
     await gate.pass()
     // After the gate: it may have waited for days, in which people act.
     const service = await readService(run)
-    if (isForcedDown(service, run.permissions.incident(run.id))) return confirmOpen(run, 'force-down', flagsOf(service))
+    const incident = run.permissions.incident(run.id)
+    if (isForcedDown(service, incident)) {
+      leaveToThem(run, service)
+      return confirmOpen(run, 'force-down', flagsOf(service))
+    }
     if (!gate.isOpen()) continue
     try {
       return await orderForceDown(run, gate, service)
@@ -107,8 +112,24 @@ export async function forceDown(run: Run, gate: HostGate): Promise<void> {
   }
 }
 
-function isForcedDown({ forcedDown, status }: ServiceRecord, { ourFlags }: Incident): boolean {
-  return forcedDown && (status === 'disabled' || ourFlags !== null)
+function isForcedDown({ forcedDown, status }: ServiceRecord, incident: Incident): boolean {
+  return forcedDown && (status === 'disabled' || (incident.ourFlags !== null && mayHaveArrived(incident)))
+}
+
+/** Whether what stands there may be an order of ours. One that never left, or that Nova refused, set nothing. */
+function mayHaveArrived({ hostSteps }: Incident): boolean {
+  const orders = [...hostSteps.values()].filter(({ kind }) => kind === 'force-down')
+  return orders.some(({ error }) => error === null || !wasRefused(error))
+}
+
+/** Our mark was made for an order that set nothing: the host is forced down by others, and at its return it stays so. */
+function leaveToThem(run: Run, found: ServiceRecord): void {
+  const incident = run.permissions.incident(run.id)
+  const { ourFlags } = incident
+  const before = flagsFound(found)
+  if (ourFlags === null || mayHaveArrived(incident) || isDeepStrictEqual(ourFlags.before, before)) return
+  const data = { ...ourFlags, before, updatedAt: found.updatedAt }
+  run.journal.append([{ kind: 'service.marked', incident: run.id, host: run.host, data }])
 }
 
 /** Enabled, or disabled by us while it was only silent: from now on the text names the host's own incident. */
@@ -184,7 +205,12 @@ async function onceMore<T>(order: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     const { code, certainty } = ensureError(thrown)
     if (code !== 'API_UNAVAILABLE' || certainty !== 'not-applied') throw thrown
-    return order()
+    try {
+      return await order()
+    } catch (second) {
+      // The first one was sent, and a proxy that answers 503 may have handed it on.
+      throw ensureError(second).code === 'HELD_BACK' ? thrown : second
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 /** What a restarted daemon knows of returns, folded from entries as the journal keeps them. */
 import { describe, expect, test } from 'vitest'
 import type { Entry, NewEntry } from '../../src/domain/entry.ts'
+import type { ErrorCode } from '../../src/domain/errors.ts'
+import type { ReturnStepKind } from '../../src/domain/host-return.ts'
 import {
   applyToReturns,
   incidentOf,
@@ -66,7 +68,11 @@ class Told {
   }
 
   /** A write with all its rows up to `end`. */
-  wrote(kind: 'clear-forced-down' | 'enable', ...rows: ('step.issued' | 'step.confirmed' | 'step.failed')[]): this {
+  wrote(kind: ReturnStepKind, ...rows: ('step.issued' | 'step.confirmed' | 'step.failed')[]): this {
+    return this.ended(kind, 'API_REFUSED', ...rows)
+  }
+
+  ended(kind: ReturnStepKind, code: ErrorCode, ...rows: ('step.issued' | 'step.confirmed' | 'step.failed')[]): this {
     const step = returnStepKey(this.record, kind)
     const data = { kind, attempt: 1, before: null, request: null }
     this.tell({ kind: 'step.intended', incident: incidentOf(this.record), step, data } as NewEntry)
@@ -75,7 +81,7 @@ class Told {
         kind: row,
         incident: incidentOf(this.record),
         step,
-        data: { error: { message: 'no' } },
+        data: { error: { code, message: 'no' } },
       } as unknown as NewEntry)
     return this
   }
@@ -260,6 +266,11 @@ describe('a write of a return', () => {
       failed: { kind: 'enable', at: '2026-01-01T00:00:03.000Z', message: 'no' },
     })
     expect(returnStepKey(record, 'enable')).toBe('return.enable.2')
+  })
+
+  test('held back is no failure: nothing was tried', () => {
+    const { record } = new Told().marked('1').ended('enable', 'HELD_BACK', 'step.failed')
+    expect(record).toMatchObject({ open: null, failed: null, attempts: 1 })
   })
 
   test("is not a recovery's step, and rows of other steps do not end it", () => {

@@ -17,6 +17,7 @@ function untouched(): ProofStage {
 
 const step = (stage: ProofStage): StepRecord | undefined => stage.incident.hostSteps.get('host.force-down.1')
 const lost = failed('API_TIMEOUT', { certainty: 'unknown' })
+const busy = failed('API_UNAVAILABLE')
 
 describe('an order whose answer is missing', () => {
   it('is sent again: setting the same flags twice changes nothing', async () => {
@@ -74,7 +75,6 @@ describe('our own disable of a host that was only silent', () => {
 
 describe('what others set meanwhile', () => {
   const theirs = { status: 'disabled', disabledReason: 'bad DIMM, ticket 4711 (bob)' } as const
-  const busy = failed('API_UNAVAILABLE')
 
   it('is read again before each try: a reason of a person is not overwritten, and the mark says what was found', async () => {
     const stage = untouched()
@@ -132,6 +132,42 @@ describe('what others set meanwhile', () => {
     }
     await stage.clock.run(forceDown(stage.run, stage.gate))
     expect(step(stage)?.error).toMatchObject({ code: 'HELD_BACK', certainty: 'unknown', chain: [lost.message] })
+  })
+})
+
+describe('an order that never left', () => {
+  const theirs = { status: 'disabled', disabledReason: 'bad DIMM, ticket 4711 (bob)' } as const
+  const heldBack = failed('HELD_BACK')
+
+  it('set nothing: a host that someone forces down and disables after it stays theirs at its return', async () => {
+    const stage = untouched()
+    stage.fails('updateService', heldBack)
+    stage.onWrite = () => {
+      stage.service = { ...stage.service, ...theirs, forcedDown: true }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(stage.count('updateService')).toBe(1)
+    expect(stage.incident.ourFlags?.before).toEqual({ forcedDown: true, ...theirs })
+  })
+
+  it('is sent again where someone only forced the host down: it is disabled too, and their flag stays theirs', async () => {
+    const stage = untouched()
+    stage.fails('updateService', heldBack)
+    stage.onWrite = () => {
+      stage.service = { ...stage.service, forcedDown: true }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(stage.service).toMatchObject({ status: 'disabled', disabledReason: ourDisabledReason(stage.run.id) })
+    expect(stage.incident.ourFlags?.before).toMatchObject({ forcedDown: true, status: 'enabled' })
+  })
+
+  it('after one that was answered with 503 leaves that one open: a proxy may have handed it on', async () => {
+    const stage = untouched()
+    stage.fails('updateService', busy, busy, heldBack)
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    const errors = [...stage.incident.hostSteps.values()].map(({ error }) => error?.code)
+    expect(errors).not.toContain('HELD_BACK')
+    expect(stage.service).toMatchObject({ forcedDown: true, status: 'disabled' })
   })
 })
 
