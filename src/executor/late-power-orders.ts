@@ -8,7 +8,7 @@ import { isLateOrder, isLatePower, lateOrderIn, standingAt, type LateOrder } fro
 import type { Outcome } from '../domain/outcome.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
-import type { Run } from './context.ts'
+import type { Permissions, Run } from './context.ts'
 import { hasLanded } from './how-far.ts'
 import { powerOrderOf } from './power-order.ts'
 import { retryRead } from './retry.ts'
@@ -67,12 +67,12 @@ function taskLeft({ code, after }: Outcome): LateOrder | null {
 }
 
 /**
- * Whether the newest order of an instance that has landed went to its new host. One that was given as it landed went to the dead host, and its
- * task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; null where the history may not be read.
- * Throws SHUTDOWN.
+ * Whether the newest order of an instance that has landed went to its new host, and that lives. One that was given as it landed went to
+ * the dead host, and its task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; null where the
+ * history may not be read. Throws SHUTDOWN.
  */
 export async function isWorkedOn(
-  run: Reader,
+  run: Reader & { permissions: Pick<Permissions, 'isFenced'> },
   recovery: InstanceRecovery,
   trouble: Pick<CloudTrouble, 'reading'>,
 ): Promise<boolean | null> {
@@ -86,8 +86,8 @@ export async function isWorkedOn(
   }
 }
 
-async function hasItsNewest(run: Reader, recovery: InstanceRecovery): Promise<boolean> {
-  const { cloud, clock, signal, host } = run
+async function hasItsNewest(run: Parameters<typeof isWorkedOn>[0], recovery: InstanceRecovery): Promise<boolean> {
+  const { cloud, clock, signal, host, permissions } = run
   const { instanceId } = recovery.plan
   const actions = await retryRead(clock, signal, () => cloud.listActions(instanceId, { signal }))
   for (const { action, requestId, startedAt } of actions.slice(0, ordersAtMost)) {
@@ -96,7 +96,7 @@ async function hasItsNewest(run: Reader, recovery: InstanceRecovery): Promise<bo
     const { events } = await retryRead(clock, signal, () => cloud.getAction(instanceId, requestId, { signal }))
     // A lock, ours too, is carried out by the API itself and sets no task. The conductor's event of a rebuild says only that it sent that on.
     const taken = events.filter((event) => !event.event.startsWith('api_') && !isSentOn(event))
-    if (taken.length > 0) return taken.some((event) => event.host !== host)
+    if (taken.length > 0) return taken.some((event) => event.host !== host && !permissions.isFenced(event.host ?? ''))
     if (events.every(isSentOn)) {
       const landed = await landedAt(run, recovery, actions)
       return landed !== null && cloudTimeMs(startedAt) > landed + clockMarginMs

@@ -81,7 +81,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
         landed !== null &&
         landed.taskState !== null &&
         (isRebuilding(landed) || !run.permissions.isFenced(landed.host ?? ''))
-      const reader = { cloud: run.cloud, clock: run.clock, host: run.host, signal }
+      const reader = { ...run, signal }
       if (!isBusy || (await isWorkedOn(reader, recovery, trouble)) !== true) return seenNow
       // Its new host works on it: what comes next would be refused until that ends.
       seen.movedAt = null
@@ -211,7 +211,9 @@ function hasArrived({ run, watch, plan }: StepScene, instance: Instance, seen: S
   if (instance.host === run.host) return false
   if (instance.taskState === null) return true
   // The later tasks of a rebuild are set by the host that is at work on it; the first one by the API, and nobody may ever take that order.
-  seen.movedAt = instance.taskState.startsWith('rebuild_') ? null : (seen.movedAt ?? knownAt)
+  // A host that died over it ends none.
+  const isAtWork = instance.taskState.startsWith('rebuild_') && !run.permissions.isFenced(instance.host)
+  seen.movedAt = isAtWork ? null : (seen.movedAt ?? knownAt)
   return seen.movedAt !== null && knownAt - seen.movedAt > ownTaskWithinMs
 }
 

@@ -80,6 +80,27 @@ it.each<[string, InstanceAction, boolean]>([
   expect(ended).toBe(ends)
 })
 
+it('has arrived where it is rebuilt by a host that died over that: its incident waits for this one', async () => {
+  const rebuild = action('req-owner', { action: 'rebuild', events: [begun, conducted] })
+  for (const { newest, ends } of [
+    { newest: rebuild, ends: true },
+    // Someone else evacuates it from there: a rebuild of that host, too.
+    { newest: action('req-other'), ends: false },
+  ]) {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    stage.actions = [newest]
+    stage.shows({ ...arrived, taskState: 'rebuild_spawning' })
+    let ended = false
+    void follow(stage).then(() => (ended = true))
+    await stage.clock.advance(300_000)
+    expect(ended).toBe(false)
+    stage.fenced.add('alive')
+    await stage.clock.advance(62_000)
+    expect(ended).toBe(ends)
+  }
+})
+
 it('has arrived as well once someone has shelved it: then it is on no host', async () => {
   const stage = new Stage()
   stage.migrations = [evacuation(1, { status: 'done' })]
