@@ -52,6 +52,11 @@ export class CrashRecord {
       .filter((moment) => this.#clock.now() - moment < withinMs)
   }
 
+  /** Ids of all that Lifeboat has ordered for the instance, in whichever incident: after a return of its host it is started in the host's. */
+  requests(instance: InstanceId): string[] {
+    return this.#read({ instance, kinds: ['step.issued'], limit: stepsAtMost }).flatMap(requestOf)
+  }
+
   /** Instances whose guests crashed on the host lately. */
   crashesOn(host: HostName): number {
     const crashes = this.#read({ host, kinds: ['instance.failed'], limit: crashesOnHostAtMost }).filter(

@@ -360,9 +360,15 @@ export class CrashRun {
     return lookAtCrashed({
       ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules() },
       ...{ crashedAt: this.#case.crashedAt(), reportedAt: this.#case.reportedAt() },
-      ...{ sinceMs: clock.now() - this.#reportedAt, requests: this.#case.requests() },
+      ...{ sinceMs: clock.now() - this.#reportedAt, requests: this.#requests() },
       cancelled: record.cancelled(instance, host, monitor.cloudNow()),
     })
+  }
+
+  /** Of our own orders. Null: Nova may have taken one whose id is not known. */
+  #requests(): string[] | null {
+    const own = this.#case.requests()
+    return own === null ? null : [...own, ...this.#parts.record.requests(this.instance)]
   }
 
   #rules() {

@@ -35,7 +35,7 @@ export interface CrashFacts {
   crashedAt: number
   /** When the last report of it came, by the cloud's clock, ms since the epoch. */
   reportedAt: number
-  /** Ids of the restarts that Lifeboat has sent because of this crash; null: one of them is not known. */
+  /** Ids of what Lifeboat itself has ordered for it, after its host's return too; null: that of a restart because of this crash is not known. */
   requests: readonly string[] | null
   /** Its last crash on this host, if a person cancelled the incident. Then `actions` were read. */
   cancelled: CancelledCrash | null
