@@ -10,6 +10,8 @@ export function evacuatedThoughAlive(entries: readonly Entry[]): string[] {
   return entries.flatMap((entry) => {
     const { incident, host, seq } = entry
     const id = incident ?? ''
+    // A process that has just started has seen nothing yet.
+    if (entry.kind === 'daemon.started') verdicts.clear()
     if (entry.kind === 'verdict.changed') verdicts.set(host ?? '', entry.data)
     if (entry.kind === 'operator.statement') stated.add(id)
     if (entry.kind === 'proof.voided') stated.delete(id)
