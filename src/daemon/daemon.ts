@@ -21,7 +21,7 @@ import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorParts } from '../monitor/report.ts'
-import type { HeldGroup } from '../domain/brake.ts'
+import type { CountedGroup } from '../domain/brake.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { ReceiverHealth } from '../domain/notice.ts'
 import { NoticeService } from '../notices/index.ts'
@@ -171,8 +171,8 @@ export class Daemon {
     this.#pin = pin
     const { notices } = parts
     const incident = (id: string): Incident | undefined => this.store.find(id)
-    const heldGroups = (): HeldGroup[] | null =>
-      this.monitor.lastPoll() === null ? null : this.operations.heldGroups()
+    const heldGroups = (): CountedGroup[] | null =>
+      this.monitor.lastPoll() === null ? null : this.review.counted(this.operations.heldGroups())
     this.notices =
       notices === undefined
         ? null

@@ -1,7 +1,8 @@
 /** What operators are told of a group that the brake holds. Pure. */
-import type { HeldGroup, ScopeId } from '../domain/brake.ts'
+import type { CountedGroup, ScopeId } from '../domain/brake.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Notice, NoticeTopic } from '../domain/notice.ts'
+import { counted } from '../domain/text/counted.ts'
 import { heldBecause } from '../domain/text/held-because.ts'
 import type { Draft } from './rules.ts'
 
@@ -11,7 +12,7 @@ type HeldDraft = Draft & { held: NonNullable<Notice['held']> }
 const namesAtMost = 30
 
 /** Of everything that the group holds now, those that were told before included. */
-export function groupDraft(cause: Entry, group: HeldGroup, mode: Draft['mode']): HeldDraft {
+export function groupDraft(cause: Entry, group: CountedGroup, mode: Draft['mode']): HeldDraft {
   const { scope, title, message, also, members } = group
   const hosts = members.map(({ host }) => host)
   const more = hosts.length - namesAtMost
@@ -19,6 +20,7 @@ export function groupDraft(cause: Entry, group: HeldGroup, mode: Draft['mode']):
   const wider = also.length === 0 ? '' : `\nHeld by ${also.join(' and ')} too.`
   const lines = [
     `${names}: recovery on hold until you decide: ${heldBecause(message)}.${wider}`,
+    ...behind(group),
     `See which: lifeboat brake list. Let them past: lifeboat brake override ${scope} --reason "why"`,
   ]
   const held = { scope, title, hosts, incidents: members.map(({ incident }) => incident) }
@@ -27,6 +29,13 @@ export function groupDraft(cause: Entry, group: HeldGroup, mode: Draft['mode']):
   return draft(cause, 'incident-held', {
     ...{ severity: 'critical', mode, code: 'BRAKE', message: lines.join('\n'), segment, held },
   })
+}
+
+/** What decides whether someone gets up. Nothing where Nova has told of no host yet. */
+function behind({ instances, running, uncounted, members }: CountedGroup): string[] {
+  if (uncounted === members.length) return []
+  const rest = uncounted === 0 ? '' : ` (of ${counted(uncounted, 'host')} Nova has not said it yet)`
+  return [`On ${members.length === 1 ? 'it' : 'them'}: ${counted(instances, 'instance')}, ${running} running${rest}.`]
 }
 
 /** Nothing of the scope waits any more: the brake opened, or people let it past. */

@@ -2,7 +2,7 @@
  * What the brake holds, told once for each scope and not once for each host. Owns which groups people know of, what is new in them, and
  * which of them waits no longer. The groups come from the brake: nothing is grouped here.
  */
-import type { HeldGroup, ScopeId } from '../domain/brake.ts'
+import type { CountedGroup, ScopeId } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -24,8 +24,8 @@ const unknownMs = 5_000
 
 export interface HeldScopesParts {
   clock: Clock
-  /** What the brake holds now; null: not known yet. */
-  groups: () => readonly HeldGroup[] | null
+  /** What the brake holds now; null: not known yet. What is on its hosts is counted from the first question on. */
+  groups: () => readonly CountedGroup[] | null
   mode: () => 'observe' | 'armed'
   incident: (id: string) => Incident | undefined
   tell: (cause: Entry, draft: Draft) => void
@@ -59,8 +59,11 @@ export class HeldScopes {
   }
 
   follow(entry: Entry): void {
-    if (entry.kind === 'incident.held' && entry.data.code === 'BRAKE') this.#fresh.set(entry.incident ?? '', entry)
-    else if (!this.#mayChange(entry)) return
+    if (entry.kind === 'incident.held' && entry.data.code === 'BRAKE') {
+      this.#fresh.set(entry.incident ?? '', entry)
+      // Until it is told Nova has the time to say how many instances wait.
+      this.#parts.groups()
+    } else if (!this.#mayChange(entry)) return
     this.#cause = entry
     this.#lookIn(gatherMs)
   }
@@ -117,7 +120,7 @@ export class HeldScopes {
     }
   }
 
-  #lookAt(group: HeldGroup, cause: Entry): void {
+  #lookAt(group: CountedGroup, cause: Entry): void {
     const { clock, tell, mode } = this.#parts
     const told = this.#told.get(group.scope)
     const fresh = group.members.filter(({ incident }) => told?.incidents.has(incident) !== true)
@@ -137,7 +140,7 @@ export class HeldScopes {
   }
 
   /** One that the brake holds though no scope counts its host is told by itself: better twice than not at all. */
-  #tellLonely(groups: readonly HeldGroup[]): void {
+  #tellLonely(groups: readonly CountedGroup[]): void {
     const grouped = new Set(groups.flatMap(({ members }) => members.map(({ incident }) => incident)))
     for (const [id, entry] of this.#fresh) {
       if (grouped.has(id)) continue
@@ -155,6 +158,6 @@ export class HeldScopes {
 }
 
 /** One that left is told when it comes again. */
-function stillIn({ members }: HeldGroup, { incidents }: Told): Set<string> {
+function stillIn({ members }: CountedGroup, { incidents }: Told): Set<string> {
   return new Set(members.flatMap(({ incident }) => (incidents.has(incident) ? [incident] : [])))
 }

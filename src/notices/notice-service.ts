@@ -3,7 +3,7 @@
  * and hands it to the dispatcher. Nothing waits for it: it reads entries after everyone else is through with them.
  */
 import { setMaxListeners } from 'node:events'
-import type { HeldGroup } from '../domain/brake.ts'
+import type { CountedGroup } from '../domain/brake.ts'
 import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
@@ -68,7 +68,7 @@ export interface NoticeServiceParts {
   mode: () => 'observe' | 'armed'
   incident: (id: string) => Incident | undefined
   /** What the brake holds now, by scope; null: not known yet. */
-  heldGroups: () => readonly HeldGroup[] | null
+  heldGroups: () => readonly CountedGroup[] | null
   rules: NoticeRules
   deliver: ReadonlyMap<string, Deliver>
 }

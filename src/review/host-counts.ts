@@ -1,6 +1,6 @@
 /**
  * How many instances are on hosts whose recovery has not begun: what decides whether someone gets up. Read from Nova only while
- * someone looks, beside everything else; nothing of a recovery waits for it or depends on it.
+ * someone looks or is about to be told, beside everything else; nothing of a recovery waits for it or depends on it.
  */
 import type { CountedGroup, HeldGroup, HostCount } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'

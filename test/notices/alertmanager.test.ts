@@ -8,7 +8,7 @@ import { testNotice } from '../../src/notices/test-notice.ts'
 import { english } from '../../src/notices/texts.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { itsLogin, realAlertmanager, withoutAlertmanager, type RealAlertmanager } from './real-alertmanager.ts'
-import { closed, everything, opened, Rig, verdict } from './rig.ts'
+import { group, closed, everything, opened, Rig, verdict } from './rig.ts'
 
 type Settings = Extract<ReceiverSettings, { kind: 'alertmanager' }>
 const manager = (change: Partial<Settings> = {}): Settings => ({
@@ -156,11 +156,10 @@ async function ofARack(): Promise<{ begins: Notice[]; ends: Notice[] }> {
   let begins: Notice[] = []
   let ends: Notice[] = []
   await Rig.run({ receivers: { am: { ...everything, alerts: 'only' } } }, async (rig) => {
-    const members = hosts.map((host) => ({ host, segment: 'az1', incident: `i-${host}`, since }))
-    const numbers = { message: '6 of 6 are down', down: 6, allowed: 2, fleet: 6, trippedSince: since, also: [] }
-    rig.held = () => [{ scope: 'domain:a', kind: 'domain', title: 'rack a', ...numbers, members }]
+    const rack = group('domain:a', hosts)
+    rig.held = () => [rack]
     const data = { code: 'BRAKE', message: 'full' } as const
-    for (const { host, incident } of members)
+    for (const { host, incident } of rack.members)
       await rig.append(
         verdict('host-down', { host }),
         { ...opened(incident), host },
@@ -171,7 +170,7 @@ async function ofARack(): Promise<{ begins: Notice[]; ends: Notice[] }> {
     await rig.pass(10_000)
     begins = rig.queued()
     rig.held = () => []
-    for (const { host, incident } of members)
+    for (const { host, incident } of rack.members)
       await rig.append(verdict('healthy', { host, from: 'host-down' }), { ...closed(incident, 'returned'), host })
     await rig.pass(10_000)
     ends = rig.queued().slice(begins.length)

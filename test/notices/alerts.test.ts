@@ -1,7 +1,20 @@
 /** One trouble is one alert: it begins, people act, it ends; whoever keeps alerts hears of the end, and what stands is renewed. */
 import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../src/domain/entry.ts'
-import { begun, closed, down, everything, instanceOf, opened, owners, recovered, Rig, taken, verdict } from './rig.ts'
+import {
+  group,
+  begun,
+  closed,
+  down,
+  everything,
+  instanceOf,
+  opened,
+  owners,
+  recovered,
+  Rig,
+  taken,
+  verdict,
+} from './rig.ts'
 
 const pager = { ...everything, least: 'critical', alerts: 'follows' } as const
 const manager = { ...everything, alerts: 'only' } as const
@@ -65,16 +78,15 @@ describe('an alert', () => {
   it(
     'of what waits in a scope of the brake is acknowledged once, by one order about many of it',
     Rig.run({}, async (rig) => {
-      const members = ['cmp01', 'cmp02'].map((host) => ({ host, segment: 'az1', incident: `i-${host}`, since: '' }))
-      const numbers = { message: 'm', down: 2, allowed: 1, fleet: 8, trippedSince: '', also: [] }
-      rig.held = () => [{ scope: 'domain:a', kind: 'domain', title: 'rack a', ...numbers, members }]
+      const rack = group('domain:a', ['cmp01', 'cmp02'])
+      rig.held = () => [rack]
       const data = { code: 'BRAKE', message: 'full' } as const
       await rig.append(
-        ...members.map(({ host, incident }): NewEntry => ({ kind: 'incident.held', host, incident, data })),
+        ...rack.members.map(({ host, incident }): NewEntry => ({ kind: 'incident.held', host, incident, data })),
       )
       await rig.pass(10_000)
       rig.held = () => []
-      await rig.append(...members.map(({ host, incident }): NewEntry => ({ ...override, host, incident })))
+      await rig.append(...rack.members.map(({ host, incident }): NewEntry => ({ ...override, host, incident })))
       await rig.pass(10_000)
       expect(alerts(rig)).toEqual([
         'incident-held trigger held:domain:a',

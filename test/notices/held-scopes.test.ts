@@ -1,23 +1,9 @@
 /** What the brake holds is told once for each scope: gathered, told again when it grows, and over when nothing waits. */
 import { describe, expect, it } from 'vitest'
-import type { HeldGroup } from '../../src/domain/brake.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { english, worded } from '../../src/notices/texts.ts'
-import { opened, Rig, verdict } from './rig.ts'
-
-const since = '2026-01-01T00:00:00.000Z'
-
-function group(scope: string, hosts: readonly string[], also: string[] = []): HeldGroup {
-  const [kind = 'cloud', name = ''] = scope.split(':')
-  const members = hosts.map((host) => ({ host, segment: 'az1', incident: `i-${host}`, since }))
-  const message = `${hosts.length} of 8 hosts are down (limit 2)`
-  const title = `rack ${name}`
-  return {
-    ...{ scope, kind: kind as HeldGroup['kind'], title, message, down: hosts.length, allowed: 2, fleet: 8 },
-    ...{ trippedSince: since, also, members },
-  }
-}
+import { group, opened, Rig, verdict } from './rig.ts'
 
 /** Opened, and held by the brake. */
 function heldByBrake(...hosts: string[]): NewEntry[] {
@@ -53,8 +39,32 @@ describe('hosts that the brake holds', () => {
       const { subject, text } = worded(notice as Notice, english, { cloud: null, link: 'https://p/', showHosts: false })
       expect(subject).toBe('6 hosts of rack a: recovery on hold (BRAKE)')
       expect(text).toMatch(
-        /cmp01, .*cmp06.*6 of 8 hosts.*\n.*the cloud too.*\n.*brake override domain:a[^]*https:\/\/p\/$/,
+        /cmp01, .*cmp06.*6 of 8 hosts.*\n.*the cloud too.*\nOn them: 24 instances, 18 running\.\n.*brake override domain:a[^]*https:\/\/p\/$/,
       )
+    }),
+  )
+
+  it(
+    'are told with the instances that wait, as far as Nova has said which',
+    Rig.run({}, async (rig) => {
+      const all = group('domain:a', ['cmp01', 'cmp02'])
+      rig.held = () => [{ ...all, instances: 4, running: 3, uncounted: 1 }]
+      await rig.append(...heldByBrake('cmp01', 'cmp02'))
+      await rig.pass(10_000)
+      expect(rig.queued()[0]?.message).toContain(
+        '\nOn them: 4 instances, 3 running (of 1 host Nova has not said it yet).\n',
+      )
+    }),
+  )
+
+  it(
+    'are asked for as the first is held, so that they are counted when it is told',
+    Rig.run({}, async (rig) => {
+      let asked = 0
+      rig.held = () => [{ ...group('domain:a', ['cmp01']), uncounted: asked++ === 0 ? 1 : 0 }]
+      await rig.append(...heldByBrake('cmp01'))
+      await rig.pass(10_000)
+      expect(rig.queued()[0]?.message).toContain('\nOn it: 4 instances, 3 running.\n')
     }),
   )
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { HeldGroup } from '../../src/domain/brake.ts'
+import type { CountedGroup } from '../../src/domain/brake.ts'
 import type { Entry, EntryData, NewEntry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
@@ -49,7 +49,7 @@ export class Rig {
   journal!: JournalWriter
   service!: NoticeService
   /** What the brake holds; null: not known yet. */
-  held: () => HeldGroup[] | null = () => []
+  held: () => CountedGroup[] | null = () => []
   /** Of receivers that keep alerts only: the keys that each renewal sent, and how it ends. */
   renewed: string[][] = []
   renewal: () => Ended | Promise<Ended> = () => taken
@@ -257,4 +257,18 @@ export function bodyOf(letter: string): string {
   const [head = '', ...rest] = letter.split('\n\n')
   const body = rest.join('\n\n')
   return /^Content-Transfer-Encoding: base64$/m.test(head) ? Buffer.from(body, 'base64').toString('utf8') : body
+}
+
+/** What the brake holds in one scope: four instances on each host. */
+export function group(scope: string, hosts: readonly string[], also: string[] = []): CountedGroup {
+  const since = '2026-01-01T00:00:00.000Z'
+  const [kind = 'cloud', name = ''] = scope.split(':')
+  const count = { instances: 4, running: 3, projects: 1, at: since }
+  const members = hosts.map((host) => ({ host, segment: 'az1', incident: `i-${host}`, since, count }))
+  const message = `${hosts.length} of 8 hosts are down (limit 2)`
+  const title = `rack ${name}`
+  return {
+    ...{ scope, kind: kind as CountedGroup['kind'], title, message, down: hosts.length, allowed: 2, fleet: 8 },
+    ...{ trippedSince: since, also, members, instances: 4 * hosts.length, running: 3 * hosts.length, uncounted: 0 },
+  }
 }
