@@ -44,22 +44,18 @@ async function facts(): Promise<Map<string, string[]>> {
 }
 
 describe('the menu of an incident', () => {
-  it.each(['light', 'dark'] as const)(
-    'offers the others of its host, then the newest; axe finds nothing, %s',
-    async (colorScheme) => {
-      await page.emulateMedia({ colorScheme })
-      await open(`/incidents/${refused}`, '.answers')
-      await page.getByText('Compare with…').click()
-      const hrefs = (title: string): Promise<(string | null)[]> =>
-        page
-          .getByRole('list', { name: title })
-          .getByRole('link')
-          .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
-      await expect.poll(() => hrefs('Of cmp01')).toEqual([`/incidents/${refused}/compare/${again}`])
-      expect(await hrefs('The newest others')).toEqual([`/incidents/${refused}/compare/${other}`])
-      expect(await violationsOf(page)).toEqual([])
-    },
-  )
+  it('offers the others of its host, then the newest; axe finds nothing', async () => {
+    await open(`/incidents/${refused}`, '.answers')
+    await page.getByText('Compare with…').click()
+    const hrefs = (title: string): Promise<(string | null)[]> =>
+      page
+        .getByRole('list', { name: title })
+        .getByRole('link')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+    await expect.poll(() => hrefs('Of cmp01')).toEqual([`/incidents/${refused}/compare/${again}`])
+    expect(await hrefs('The newest others')).toEqual([`/incidents/${refused}/compare/${other}`])
+    expect(await violationsOf(page)).toEqual([])
+  })
 
   it('leads to the two, side by side', async () => {
     await page.getByRole('list', { name: 'Of cmp01' }).getByRole('link').click()
@@ -102,8 +98,7 @@ describe('the page of two incidents', () => {
     expect(page.url()).toMatch(/\?all=1$/)
   })
 
-  it.each(['light', 'dark'] as const)('has nothing that axe or the browser complain of, %s', async (colorScheme) => {
-    await page.emulateMedia({ colorScheme })
+  it('has nothing that axe or the browser complain of', async () => {
     const complaints = complaintsOf(page)
     await page.reload()
     await page.waitForSelector('.compared')

@@ -110,10 +110,7 @@ describe('the page that asks what if', () => {
       /Its guests would be left alone\. By rule down\. Nothing was sent; it is decided when it happens\./,
     )
     expect(text).not.toMatch(ofDeadHosts)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      expect(await violationsOf(page)).toEqual([])
-    }
+    expect(await violationsOf(page)).toEqual([])
     await page.getByRole('link', { name: 'if the host died' }).click()
     await page.waitForSelector('h1:has-text("What if cmp04 died now")')
     await page.waitForSelector('.long-table')

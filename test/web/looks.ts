@@ -19,15 +19,19 @@ interface AxeResult {
   violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[]
 }
 
-/** Each violation in one line; all of axe's rules, its best practices too. */
+/** Each violation in one line, in the light and in the dark; all of axe's rules, its best practices too. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axeSource)
-  const { violations } = await page.evaluate<AxeResult>('axe.run(document, { resultTypes: ["violations"] })')
-  return violations.flatMap(({ id, nodes }) =>
-    nodes
-      .slice(0, 5)
-      .map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary.replaceAll('\n', ' ')}`),
-  )
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const { violations } = await page.evaluate<AxeResult>('axe.run(document, { resultTypes: ["violations"] })')
+    for (const { id, nodes } of violations)
+      for (const { target, failureSummary } of nodes.slice(0, 5))
+        found.push(`${colorScheme}: ${id} ${target.join(' ')}: ${failureSummary.replaceAll('\n', ' ')}`)
+  }
+  await page.emulateMedia({ colorScheme: null })
+  return found
 }
 
 /** The text as someone reads it: one space where there are many. */

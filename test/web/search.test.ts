@@ -40,17 +40,13 @@ describe('the search', () => {
       expect([await field().inputValue(), await options().count()]).toEqual(['', 0])
     }
   })
-  it.each(['light', 'dark'] as const)(
-    'finds instances, hosts and incidents, and axe finds nothing, %s',
-    async (colorScheme) => {
-      await page.emulateMedia({ colorScheme })
-      await type('cmp01')
-      await expect.poll(() => page.getByRole('group', { name: 'Incidents' }).count()).toBe(1)
-      expect(await page.getByRole('group', { name: 'Hosts' }).innerText()).toMatch(/cmp01\s+simulated/)
-      expect(await violationsOf(page)).toEqual([])
-      await page.keyboard.press('Escape')
-    },
-  )
+  it('finds instances, hosts and incidents, and axe finds nothing', async () => {
+    await type('cmp01')
+    await expect.poll(() => page.getByRole('group', { name: 'Incidents' }).count()).toBe(1)
+    expect(await page.getByRole('group', { name: 'Hosts' }).innerText()).toMatch(/cmp01\s+simulated/)
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+  })
   it('goes by the arrow keys and Enter to the page of an instance', async () => {
     await type('web-')
     await expect.poll(() => options().count()).toBe(2)
@@ -115,16 +111,11 @@ describe('the page of an instance', () => {
     expect(complaints).toEqual([])
   })
   it.each(['web-1', 'hsm', 'batch-nightly'])('of %s fits a phone, and axe finds nothing', async (name) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width: 360, height: 740 })
-      await page.goto(`${stage.url}/instances/${idOf(name)}`)
-      await page.waitForSelector('.stays')
-      const wide = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      )
-      expect([wide <= 0, await violationsOf(page)]).toEqual([true, []])
-    }
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.goto(`${stage.url}/instances/${idOf(name)}`)
+    await page.waitForSelector('.stays')
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect([wide <= 0, await violationsOf(page)]).toEqual([true, []])
     await page.setViewportSize({ width: 1280, height: 860 })
   })
   it('one that is not back says so', async () => {
