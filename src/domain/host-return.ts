@@ -152,8 +152,8 @@ export interface ReturnFacts {
   failures: readonly number[]
   /** What a person said of this return. */
   order: ReturnOrder | null
-  /** The last write of this return that failed. */
-  failed: { kind: ReturnStepKind; at: number; message: string } | null
+  /** The last write of this return that failed. `heldBack`: it was not sent, and nobody refused anything. */
+  failed: { kind: ReturnStepKind; at: number; message: string; heldBack?: boolean } | null
   /** Why nothing may be written now: observe mode, a pause, a freeze. */
   blocked: { code: string; message: string } | null
 }
@@ -174,6 +174,9 @@ export const leastHealthyPolls = 3
 
 /** Pause after a write that was refused. Shorter asks Nova again before anybody can have changed anything. */
 export const afterRefusalMs = 60_000
+
+/** Pause after a write that was held back. Shorter fills the journal while its disk is slow; longer delays the return after that. */
+export const afterHeldBackMs = 10_000
 
 /**
  * How long Placement may keep COMPUTE_STATUS_DISABLED after the enabling: nova-compute's own periodic (60 s) takes it away when
@@ -256,7 +259,7 @@ function proving(
   rules: ReturnRules,
   disabledByUs: boolean,
   now: number,
-): ReturnDecision {
+): ReturnDecision | null {
   const { healthy, state, ourFlags } = facts
   const proven =
     healthy !== null &&
@@ -291,9 +294,11 @@ function afterEnabling(service: Service, trait: ReturnFacts['trait'], enabledFor
   return end('TRAIT_UNREAD', message, [{ code: 'TRAIT_UNREAD', message, instance: null }])
 }
 
-function write(facts: ReturnFacts, state: ReturnState, kind: ReturnStepKind, now: number): ReturnDecision {
+function write(facts: ReturnFacts, state: ReturnState, kind: ReturnStepKind, now: number): ReturnDecision | null {
   const { failed } = facts
-  if (failed !== null && failed.kind === kind && now - failed.at < afterRefusalMs)
+  const agoMs = failed?.kind === kind ? now - failed.at : Infinity
+  if (failed?.heldBack === true && agoMs < afterHeldBackMs) return null
+  if (failed !== null && failed.heldBack !== true && agoMs < afterRefusalMs)
     return say(state, 'REFUSED', `${returnStepKinds[kind]}: not done, tried again later (${failed.message})`)
   const code = kind === 'enable' ? 'ENABLING' : 'CLEARING'
   return { state, code, message: returnStepKinds[kind], act: kind, leftovers: [] }

@@ -49,7 +49,7 @@ export interface ReturnRecord {
   /** ISO times at which our writes were confirmed in this return. */
   confirmed: Partial<Record<ReturnStepKind, string>>
   open: OpenReturnStep | null
-  failed: { kind: ReturnStepKind; at: string; message: string } | null
+  failed: { kind: ReturnStepKind; at: string; message: string; heldBack?: boolean } | null
   /** Writes tried since our flags were set, of both kinds: part of their keys, so that none is used twice. */
   attempts: number
 }
@@ -154,9 +154,8 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
         : undefined
     case 'step.failed': {
       if (!isOpen(record, entry)) return undefined
-      // Nothing was tried, and nobody refused anything.
-      if (entry.data.error.code === 'HELD_BACK') return { ...record, open: null }
-      const failed = { kind: record.open.kind, at: entry.at, message: entry.data.error.message }
+      const { code, message } = entry.data.error
+      const failed = { kind: record.open.kind, at: entry.at, message, ...(code === 'HELD_BACK' && { heldBack: true }) }
       return { ...record, open: null, failed }
     }
     default:

@@ -184,8 +184,10 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
         return await (tries > 1 ? onceMore(order) : order())
       } catch (thrown) {
         const error = ensureError(thrown)
-        if (error.certainty === 'unknown') unanswered = error
-        throw stoppedAfter(unanswered, error)
+        const told = stoppedAfter(unanswered, error)
+        // A proxy that answers 503 may have handed it on.
+        if (!wasRefused(error)) unanswered = error
+        throw told
       }
     })
     run.permissions.noteOurWrite(after)
@@ -208,7 +210,7 @@ async function onceMore<T>(order: () => Promise<T>): Promise<T> {
     try {
       return await order()
     } catch (second) {
-      // The first one was sent, and a proxy that answers 503 may have handed it on.
+      // The first one was sent.
       throw ensureError(second).code === 'HELD_BACK' ? thrown : second
     }
   }

@@ -191,6 +191,16 @@ const table: [
     { failed: { kind: 'clear-forced-down', at: now - afterRefusalMs, message: '400' } },
   ],
   [
+    'held back a moment ago',
+    null,
+    { failed: { kind: 'clear-forced-down', at: now - 9_999, message: '', heldBack: true } },
+  ],
+  [
+    'held back long enough ago',
+    'clearing CLEARING clear-forced-down',
+    { failed: { kind: 'clear-forced-down', at: now - 10_000, message: '', heldBack: true } },
+  ],
+  [
     'the other write was refused',
     'clearing CLEARING clear-forced-down',
     { failed: { kind: 'enable', at: now, message: '400' } },

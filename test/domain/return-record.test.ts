@@ -268,9 +268,9 @@ describe('a write of a return', () => {
     expect(returnStepKey(record, 'enable')).toBe('return.enable.2')
   })
 
-  test('held back is no failure: nothing was tried', () => {
+  test('held back is told apart from one that was refused: nothing was tried', () => {
     const { record } = new Told().marked('1').ended('enable', 'HELD_BACK', 'step.failed')
-    expect(record).toMatchObject({ open: null, failed: null, attempts: 1 })
+    expect(record).toMatchObject({ open: null, failed: { kind: 'enable', heldBack: true }, attempts: 1 })
   })
 
   test("is not a recovery's step, and rows of other steps do not end it", () => {

@@ -161,6 +161,20 @@ describe('an order that never left', () => {
     expect(stage.incident.ourFlags?.before).toMatchObject({ forcedDown: true, status: 'enabled' })
   })
 
+  it('after one that was answered with 503 is unknown, and what shows up of that one late stays ours', async () => {
+    const stage = untouched()
+    stage.fails('updateService', busy, heldBack)
+    let tries = 0
+    stage.onWrite = () => {
+      if (++tries !== 2) return
+      const ours = { status: 'disabled', disabledReason: ourDisabledReason(stage.run.id) } as const
+      stage.service = { ...stage.service, ...ours, forcedDown: true }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(step(stage)?.error).toMatchObject({ code: 'HELD_BACK', certainty: 'unknown' })
+    expect(stage.incident.ourFlags?.before).toMatchObject({ forcedDown: false, status: 'enabled' })
+  })
+
   it('after one that was answered with 503 leaves that one open: a proxy may have handed it on', async () => {
     const stage = untouched()
     stage.fails('updateService', busy, busy, heldBack)
