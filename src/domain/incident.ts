@@ -41,6 +41,11 @@ interface StepRows<K extends AnyStepKind> {
 /** What the rows of one step say; its kind tells what it found, sent and read. */
 export type StepRecord<K extends AnyStepKind = AnyStepKind> = { [P in K]: StepRows<P> }[K]
 
+/** Nothing of it was sent. */
+export function wasHeldBack({ error }: Pick<StepRecord, 'error'>): boolean {
+  return error?.code === 'HELD_BACK'
+}
+
 /** Whether it is a step of an instance, and not of a host. */
 export function isOfInstance(record: StepRecord): record is StepRecord<StepKind> {
   return isStepKind(record.kind)

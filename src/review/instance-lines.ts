@@ -1,6 +1,6 @@
 /** One instance of an incident on one line: initial state, landing, outcome and reason. Pure. */
 import type { Landing } from '../domain/cloud.ts'
-import { isOfInstance, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
+import { isOfInstance, wasHeldBack, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import { runsAgain } from '../domain/outcome.ts'
 import { initialStateText } from '../domain/initial-state-text.ts'
 import type { InstanceLine } from '../domain/review.ts'
@@ -67,7 +67,8 @@ function downSince({ plan }: InstanceRecovery, of: LastAlive): string | null {
 
 /** As it was sent last; before that, as the recipe in force will send it. */
 function landingOf({ plan, recipe, steps }: InstanceRecovery): Landing | null {
-  const sent = [...steps.values()].findLast((step) => step.kind === 'evacuate')?.request?.landing
+  const sent = [...steps.values()].filter((step) => step.kind === 'evacuate').findLast((step) => !wasHeldBack(step))
+    ?.request?.landing
   if (isLanding(sent)) return sent
   const planned = recipe === null ? undefined : plan.recipes[recipe]?.steps.find((step) => step.do === 'evacuate')
   return isLanding(planned?.landing) ? planned.landing : null

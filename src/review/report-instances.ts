@@ -1,5 +1,5 @@
 /** The report's part on instances: for each, initial state -> landing -> outcome and reason, and every step that was tried. */
-import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import { wasHeldBack, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import { powerState } from '../domain/instance.ts'
 import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
 import { between } from '../domain/text/span.ts'
@@ -82,7 +82,9 @@ function initially({ plan }: InstanceRecovery): string {
 
 /** How it was sent, the landing of the last evacuation that was tried; where it ended and as what: it may be started after it. */
 function landing(recovery: InstanceRecovery): string {
-  const sent = [...recovery.steps.values()].filter((step) => step.kind === 'evacuate').at(-1)?.request
+  const sent = [...recovery.steps.values()]
+    .filter((step) => step.kind === 'evacuate')
+    .findLast((step) => !wasHeldBack(step))?.request
   const how = sent?.landing ?? null
   const after = recovery.outcome?.after ?? null
   const where = after?.host ?? null

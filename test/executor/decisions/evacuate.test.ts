@@ -103,13 +103,23 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toMatchObject({ adopt: 'm-2' })
   })
 
-  it('one that was held back is no attempt: what is found after it is someone else’s', async () => {
+  it.each(['HELD_BACK', 'AUTH_FORBIDDEN'] as const)(
+    'one that ended as %s took nothing: what is found after it is someone else’s',
+    async (code) => {
+      const stage = new Stage()
+      earlier(stage, { error: errorRecord(failed(code)) })
+      expect(await prepared(stage)).toMatchObject({ before: { spentEvacuations: [], knownRequests: [] } })
+      stage.migrations = [evacuation(1, { status: 'done' })]
+      await stage.clock.advance(10_000)
+      expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+    },
+  )
+
+  it('one that was answered with 503 may have been taken: what is found after it is ours', async () => {
     const stage = new Stage()
-    earlier(stage, { error: errorRecord(failed('HELD_BACK')) })
-    expect(await prepared(stage)).toMatchObject({ before: { spentEvacuations: [], knownRequests: [] } })
-    stage.migrations = [evacuation(1, { status: 'done' })]
-    await stage.clock.advance(10_000)
-    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+    earlier(stage, { error: errorRecord(failed('API_UNAVAILABLE')) })
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    expect(await prepared(stage)).toMatchObject({ adopt: 'm-1' })
   })
 
   it('one that was held back told of an order of its owner: a newer one counts more', async () => {
