@@ -6,6 +6,7 @@ import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import { isLateOrder, isLatePower, lateOrderIn, standingAt, type LateOrder } from '../domain/late-power-order.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import type { HostName } from '../domain/service.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Permissions, Run } from './context.ts'
@@ -70,15 +71,18 @@ function taskLeft({ code, after }: Outcome): LateOrder | null {
  * Whether the newest order of an instance that has landed went to its new host, and that lives. One that was given as it landed went to
  * the dead host, and its task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; null where the
  * history may not be read. Throws SHUTDOWN.
+ *
+ * @param at where it is now, if known: a host that died has taken nothing that only the conductor has sent on
  */
 export async function isWorkedOn(
   run: Reader & { permissions: Pick<Permissions, 'isFenced'> },
   recovery: InstanceRecovery,
   trouble: Pick<CloudTrouble, 'reading'>,
+  at: HostName | null = null,
 ): Promise<boolean | null> {
   try {
     const scene = { plan: recovery.plan, signal: run.signal }
-    return await trouble.reading(scene, () => hasItsNewest(run, recovery), { only: 'silence' })
+    return await trouble.reading(scene, () => hasItsNewest(run, recovery, at), { only: 'silence' })
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
@@ -86,7 +90,11 @@ export async function isWorkedOn(
   }
 }
 
-async function hasItsNewest(run: Parameters<typeof isWorkedOn>[0], recovery: InstanceRecovery): Promise<boolean> {
+async function hasItsNewest(
+  run: Parameters<typeof isWorkedOn>[0],
+  recovery: InstanceRecovery,
+  at: HostName | null,
+): Promise<boolean> {
   const { cloud, clock, signal, host, permissions } = run
   const { instanceId } = recovery.plan
   const actions = await retryRead(clock, signal, () => cloud.listActions(instanceId, { signal }))
@@ -98,6 +106,7 @@ async function hasItsNewest(run: Parameters<typeof isWorkedOn>[0], recovery: Ins
     const taken = events.filter((event) => !event.event.startsWith('api_') && !isSentOn(event))
     if (taken.length > 0) return taken.some((event) => event.host !== host && !permissions.isFenced(event.host ?? ''))
     if (events.every(isSentOn)) {
+      if (permissions.isFenced(at ?? '')) return false
       const landed = await landedAt(run, recovery, actions)
       return landed !== null && cloudTimeMs(startedAt) > landed + clockMarginMs
     }

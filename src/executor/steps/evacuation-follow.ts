@@ -82,7 +82,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
         landed.taskState !== null &&
         (isRebuilding(landed) || !run.permissions.isFenced(landed.host ?? ''))
       const reader = { ...run, signal }
-      if (!isBusy || (await isWorkedOn(reader, recovery, trouble)) !== true) return seenNow
+      if (!isBusy || (await isWorkedOn(reader, recovery, trouble, landed.host)) !== true) return seenNow
       // Its new host works on it: what comes next would be refused until that ends.
       seen.movedAt = null
       continue

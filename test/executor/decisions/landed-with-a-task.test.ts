@@ -101,6 +101,25 @@ it('has arrived where it is rebuilt by a host that died over that: its incident 
   }
 })
 
+it('has arrived where its new host died before it took a rebuild that came after the landing', async () => {
+  const stage = new Stage()
+  stage.migrations = [evacuation(1, { status: 'done' })]
+  const ended = { ...begun, result: 'Success', finishedAt: '2030-01-01T12:00:00' }
+  stage.recovery.steps.set('0.go.go.1', record({ requestId: 'req-ours' }))
+  stage.actions = [
+    action('req-owner', { action: 'rebuild', events: [conducted], startedAt: '2030-01-01T12:01:00' }),
+    action('req-ours', { events: [ended] }),
+  ]
+  stage.shows({ ...arrived, taskState: 'rebuilding' })
+  let isOver = false
+  void follow(stage).then(() => (isOver = true))
+  await stage.clock.advance(300_000)
+  expect(isOver).toBe(false)
+  stage.fenced.add('alive')
+  await stage.clock.advance(62_000)
+  expect(isOver).toBe(true)
+})
+
 it('has arrived as well once someone has shelved it: then it is on no host', async () => {
   const stage = new Stage()
   stage.migrations = [evacuation(1, { status: 'done' })]
