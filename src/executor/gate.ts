@@ -10,6 +10,7 @@ import { holdsWith, type HoldCode, type IncidentPhase } from '../domain/incident
 import type { Act, Permission, Run } from './context.ts'
 import { callHolds } from './holding.ts'
 import { lastMoment } from './last-moment.ts'
+import { isUnread } from './proof-age.ts'
 
 /** Phases in which every write rests on a proof of death. Before them there is none yet. */
 const proven: ReadonlySet<IncidentPhase> = new Set(['isolating', 'surveying', 'recovering', 'sweeping'])
@@ -34,6 +35,7 @@ export class Gate {
   readonly #restoreProof: () => Promise<void>
   readonly #fenceAgain: () => Promise<boolean>
   #waiting: Promise<void> | null = null
+  #restoring: Promise<void> | null = null
   /** What an earlier run left is still being made sure of. */
   #pickingUp = false
   /** When something was last let through: a process that stood still since then waited as well. */
@@ -108,6 +110,7 @@ export class Gate {
     const { permissions, id, host, clock, signal } = this.#run
     for (;;) {
       if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+      if (act === 'finishes' && this.#mayRestore(act)) await this.#restoreForAStart()
       const against = this.#against(act)
       if (against === null) return
       if (permissions.incident(id).cancelled !== null)
@@ -127,6 +130,7 @@ export class Gate {
     if (act === 'closes') return null
     if (this.#pickingUp) return 'the proof of death has not been checked again yet'
     if (this.#lacksProof()) return 'the host showed life after it was proven dead'
+    if (isUnread(this.#run)) return 'this process stood still, and the proof of death was not read since'
     return proofExpired === null ? null : `the proof of death expired and could not be renewed: ${proofExpired.message}`
   }
 
@@ -137,13 +141,27 @@ export class Gate {
   }
 
   #isProven(): boolean {
-    return !this.#lacksProof() && !this.#isUnread()
+    return !this.#lacksProof() && !isUnread(this.#run)
   }
 
-  /** The process stood still since the proof was read: a person may have powered the host on meanwhile, and nothing of it beats yet. */
-  #isUnread(): boolean {
-    const { permissions, id, proofAskedAt } = this.#run
-    return permissions.incident(id).proof !== null && proofAskedAt < permissions.stoodStillUntil()
+  /** Only this keeps a start from going on, which neither a pause nor a cancel may do. */
+  #mayRestore(act: Act): boolean {
+    const { permissions, id } = this.#run
+    return !this.#pickingUp && isUnread(this.#run) && permissions.of(permissions.incident(id), act).allowed
+  }
+
+  /** A cancel ends the wait for a board that does not answer: then #against says why nothing is started. */
+  async #restoreForAStart(): Promise<void> {
+    try {
+      await this.#restore()
+    } catch (thrown) {
+      if (ensureError(thrown).code !== 'CANCELLED') throw thrown
+    }
+  }
+
+  #restore(): Promise<void> {
+    this.#restoring ??= this.#restoreProof().finally(() => (this.#restoring = null))
+    return this.#restoring
   }
 
   async #wait(): Promise<void> {
@@ -159,8 +177,8 @@ export class Gate {
         continue
       }
       if (permission.allowed) {
-        if (this.#isUnread() || (incident.proof !== null && clock.now() - provenAt > proofGoodForMs)) {
-          await this.#restoreProof()
+        if (isUnread(this.#run) || (incident.proof !== null && clock.now() - provenAt > proofGoodForMs)) {
+          await this.#restore()
           provenAt = this.#openAt = clock.now()
           continue
         }

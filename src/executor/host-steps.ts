@@ -60,17 +60,6 @@ async function watched<T>(watch: FenceWatch, work: (watch: FenceWatch) => Promis
   }
 }
 
-/**
- * What the next writes of the run rest on.
- * @param askedAt when making or reading it began, on our monotonic clock: it is as old as the question, for the process may have stood still
- *   before the answer was taken in
- */
-export function restOn(run: Run, proof: FencingProof, askedAt: number): void {
-  run.proof = proof
-  run.proofAskedAt = askedAt
-  run.proofExpired = null
-}
-
 /** Writes the proof into the journal, as plain data. */
 export function recordProof(run: Run, made: FencingProof): void {
   const { host, method, strength, provenAt, statedBy, evidence, proves } = made

@@ -7,7 +7,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
 import type { ProofRecord } from '../domain/fencing.ts'
 import type { Run } from './context.ts'
-import { restOn } from './host-steps.ts'
+import { restOn } from './proof-age.ts'
 
 /**
  * Pause between two readings, whatever is written meanwhile: none rests on a reading older than half a minute. Longer: a host that is
@@ -69,7 +69,8 @@ export class ProofReading {
     const askedAt = run.clock.now()
     try {
       const proof = await run.fencer.restore(record, this.#over)
-      if (!this.#stands(record)) return
+      // One that was asked for later has been answered before it.
+      if (!this.#stands(record) || askedAt < run.proofAskedAt) return
       restOn(run, proof, askedAt)
       this.#readAt = run.clock.now()
     } catch (thrown) {

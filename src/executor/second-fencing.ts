@@ -11,8 +11,9 @@ import { believedMethods, type BelievedMethods } from './believed-methods.ts'
 import type { Run } from './context.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { lookAgainMs, rarestLookMs, type Holding } from './holding.ts'
-import { failedAttempts, fenceHost, forceDown, restOn } from './host-steps.ts'
+import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { lastMoment } from './last-moment.ts'
+import { isUnread, restOn } from './proof-age.ts'
 import { retryRead } from './retry.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
 import { stillMs } from './service-liveness.ts'
@@ -34,12 +35,12 @@ const bootMs = 10 * 60_000
 export class SecondFencing {
   readonly #run: Run
   readonly #holding: Holding
-  readonly #keeper: Pick<ProofKeeper, 'keep'>
+  readonly #keeper: Pick<ProofKeeper, 'keep' | 'restore'>
   #tryAgainAt = -Infinity
   #looks = 0
   #lookAgainAt = -Infinity
 
-  constructor(run: Run, holding: Holding, keeper: Pick<ProofKeeper, 'keep'>) {
+  constructor(run: Run, holding: Holding, keeper: Pick<ProofKeeper, 'keep' | 'restore'>) {
     this.#run = run
     this.#holding = holding
     this.#keeper = keeper
@@ -116,14 +117,18 @@ export class SecondFencing {
   /** As the gate itself, which is busy with this: waiting for it here would never end. */
   readonly #ownGate = {
     pass: (): Promise<void> => this.#permitted(),
-    isOpen: (): boolean => this.#run.permissions.of(this.#holding.incident).allowed,
+    isOpen: (): boolean => this.#run.permissions.of(this.#holding.incident).allowed && !isUnread(this.#run),
     lastMoment: (): MayLeave => lastMoment(this.#run.clock, () => this.#ownGate.isOpen()),
   }
 
   async #permitted(): Promise<void> {
     for (;;) {
       const permission = this.#run.permissions.of(this.#holding.incident)
-      if (permission.allowed) return
+      if (permission.allowed && !isUnread(this.#run)) return
+      if (permission.allowed) {
+        await this.#keeper.restore()
+        continue
+      }
       if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
       this.#holding.hold(permission.hold, permission.message)
       await this.#holding.wait(lookAgainMs)

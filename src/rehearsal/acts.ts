@@ -209,6 +209,7 @@ const daemonActs = {
         step: text().optional().describe('What its step begins with'),
         meanwhile: section({
           start: hosts.optional(),
+          power_on: hosts.optional().describe('Their nova-compute does not beat yet'),
           partition: hosts.optional(),
           user: section({ instance: text(), action: text(), body: z.unknown().optional() }).optional(),
         }).optional(),
@@ -222,6 +223,7 @@ const daemonActs = {
         ms,
         meanwhile: () => {
           if (meanwhile?.start !== undefined) stage.simulator.start(...meanwhile.start)
+          for (const host of meanwhile?.powerOn ?? []) stage.simulator.bmc(host, { power: 'On' })
           if (meanwhile?.partition !== undefined) stage.simulator.partition(...meanwhile.partition)
           if (meanwhile?.user !== undefined) {
             const { instance: name, action, body } = meanwhile.user

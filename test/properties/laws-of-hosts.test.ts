@@ -42,8 +42,8 @@ describe('an evacuation', () => {
 
   it('after a restart breaks none: the new process has seen nothing, and a person has said that the host is dead', () => {
     const restarted = { kind: 'daemon.started', data: {} }
-    expect(evacuatedThoughAlive(journal(verdict('healthy'), restarted, proven(), evacuation))).toEqual([])
-    expect(evacuatedThoughAlive(journal(restarted, verdict('healthy'), proven(), evacuation))).toHaveLength(1)
+    expect(evacuatedThoughAlive(journal(verdict('healthy'), restarted, stated, proven(), evacuation))).toEqual([])
+    expect(evacuatedThoughAlive(journal(restarted, verdict('healthy'), stated, proven(), evacuation))).toHaveLength(1)
   })
 
   it('from a host that only a probe finds alive breaks none where its storage was taken, or a person has said that it is dead', () => {

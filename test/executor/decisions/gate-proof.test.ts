@@ -93,6 +93,41 @@ describe('a process that stood still since the proof was read', () => {
     expect(stage.renewals).toEqual([4_000, 7_000])
   })
 
+  it.each([
+    [
+      'while a person has paused',
+      (stage: Stage) => (stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }),
+    ],
+    ['after a cancel', (stage: Stage) => (stage.incident.cancelled = { by: 'ann', reason: 'it is back' })],
+    ['while nothing forbids', () => undefined],
+  ])('reads it before a guest that has landed is started, %s', async (_when, acts) => {
+    const stage = staged('recovering', proof)
+    acts(stage)
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = 4_000
+    stage.onRenew = async () => {
+      const askedAt = stage.clock.now()
+      await sleep(stage.clock, 1_000)
+      stage.run.proofAskedAt = askedAt
+    }
+    expect([stage.gate.isOpen('finishes'), stage.gate.isOpen('closes')]).toEqual([false, true])
+    let passed = false
+    void stage.gate.pass('finishes').then(() => (passed = true))
+    await stage.clock.advance(900)
+    expect(passed).toBe(false)
+    await stage.clock.advance(1_000)
+    expect([passed, stage.renewals]).toEqual([true, [4_000]])
+  })
+
+  it('starts nothing where a cancel ends the wait for it', async () => {
+    const stage = staged('recovering', proof)
+    stage.incident.cancelled = { by: 'ann', reason: 'it is back' }
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = 4_000
+    stage.onRenew = () => Promise.reject(new LifeboatError('CANCELLED', 'cancelled by ann'))
+    await expect(stage.gate.pass('finishes')).rejects.toMatchObject({ code: 'HOST_ALIVE' })
+  })
+
   it('is as before where nothing is proven yet', async () => {
     const stage = staged('confirming', null)
     stage.stoodStillUntil = 4_000
