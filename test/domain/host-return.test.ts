@@ -58,6 +58,8 @@ function decided(facts: Partial<ReturnFacts>, from: ReturnFacts = ready, under =
   return decideReturn({ ...from, ...facts }, under, now)
 }
 
+const refused = (agoMs: number) => ({ kind: 'clear-forced-down' as const, at: now - agoMs, message: '400' })
+
 function short(decision: ReturnDecision | null): string | null {
   return decision === null ? null : `${decision.state} ${decision.code} ${decision.act ?? '-'}`
 }
@@ -180,25 +182,13 @@ const table: [
   // Taking forced_down back.
   ['settled', 'clearing CLEARING clear-forced-down', {}],
   ['settled, from away', 'clearing CLEARING clear-forced-down', { state: 'away' }],
-  [
-    'refused a moment ago',
-    'clearing REFUSED -',
-    { failed: { kind: 'clear-forced-down', at: now - afterRefusalMs + 1, message: '400' } },
-  ],
-  [
-    'refused long enough ago',
-    'clearing CLEARING clear-forced-down',
-    { failed: { kind: 'clear-forced-down', at: now - afterRefusalMs, message: '400' } },
-  ],
-  [
-    'held back a moment ago',
-    null,
-    { failed: { kind: 'clear-forced-down', at: now - 9_999, message: '', heldBack: true } },
-  ],
+  ['refused a moment ago', 'clearing REFUSED -', { failed: refused(afterRefusalMs - 1) }],
+  ['refused long enough ago', 'clearing CLEARING clear-forced-down', { failed: refused(afterRefusalMs) }],
+  ['held back a moment ago', null, { failed: { ...refused(9_999), heldBack: true } }],
   [
     'held back long enough ago',
     'clearing CLEARING clear-forced-down',
-    { failed: { kind: 'clear-forced-down', at: now - 10_000, message: '', heldBack: true } },
+    { failed: { ...refused(10_000), heldBack: true } },
   ],
   [
     'the other write was refused',
