@@ -20,7 +20,7 @@ export function groupDraft(cause: Entry, group: CountedGroup, mode: Draft['mode'
   const wider = also.length === 0 ? '' : `\nHeld by ${also.join(' and ')} too.`
   const lines = [
     `${names}: recovery on hold until you decide: ${heldBecause(message)}.${wider}`,
-    ...behind(group),
+    behind(group),
     `See which: lifeboat brake list. Let them past: lifeboat brake override ${scope} --reason "why"`,
   ]
   const held = { scope, title, hosts, incidents: members.map(({ incident }) => incident) }
@@ -31,11 +31,12 @@ export function groupDraft(cause: Entry, group: CountedGroup, mode: Draft['mode'
   })
 }
 
-/** What decides whether someone gets up. Nothing where Nova has told of no host yet. */
-function behind({ instances, running, uncounted, members }: CountedGroup): string[] {
-  if (uncounted === members.length) return []
-  const rest = uncounted === 0 ? '' : ` (of ${counted(uncounted, 'host')} Nova has not said it yet)`
-  return [`On ${members.length === 1 ? 'it' : 'them'}: ${counted(instances, 'instance')}, ${running} running${rest}.`]
+/** What decides whether someone gets up. */
+function behind({ instances, running, uncounted, members }: CountedGroup): string {
+  const where = members.length === 1 ? 'it' : 'them'
+  if (uncounted === members.length) return `Not counted yet: the instances on ${where}.`
+  const rest = uncounted === 0 ? '' : ` (${counted(uncounted, 'host')} not counted yet)`
+  return `On ${where}: ${counted(instances, 'instance')}, of which ${running} ran${rest}.`
 }
 
 /** Nothing of the scope waits any more: the brake opened, or people let it past. */

@@ -5,6 +5,7 @@
 import type { CountedGroup, ScopeId } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Notice } from '../domain/notice.ts'
 import { groupDraft, holdsOverDraft } from './group-drafts.ts'
@@ -48,6 +49,8 @@ export class HeldScopes {
   /** The newest entry that may have changed a group. */
   #cause: Entry | null = null
   #next: { at: number; cancel: () => void } | null = null
+  /** Ends the question that is about to be asked. */
+  #counting: (() => void) | null = null
 
   constructor(parts: HeldScopesParts) {
     this.#parts = parts
@@ -61,8 +64,7 @@ export class HeldScopes {
   follow(entry: Entry): void {
     if (entry.kind === 'incident.held' && entry.data.code === 'BRAKE') {
       this.#fresh.set(entry.incident ?? '', entry)
-      // Until it is told Nova has the time to say how many instances wait.
-      this.#parts.groups()
+      this.#countSoon()
     } else if (!this.#mayChange(entry)) return
     this.#cause = entry
     this.#lookIn(gatherMs)
@@ -83,6 +85,8 @@ export class HeldScopes {
   stop(): void {
     this.#next?.cancel()
     this.#next = null
+    this.#counting?.()
+    this.#counting = null
   }
 
   /** Whether a group that people know of may be another after it. */
@@ -105,9 +109,27 @@ export class HeldScopes {
     this.#next = { at, cancel }
   }
 
+  /** Asked once for all that are held in one moment, so that Nova can say how many instances wait by the time people are told. */
+  #countSoon(): void {
+    this.#counting ??= this.#parts.clock.after(0, () => {
+      this.#counting = null
+      this.#groups()
+    })
+  }
+
+  /** Null as well while the journal takes nothing of what the brake finds: its guard says that. */
+  #groups(): readonly CountedGroup[] | null {
+    try {
+      return this.#parts.groups()
+    } catch (thrown) {
+      if (ensureError(thrown).code !== 'JOURNAL_UNAVAILABLE') throw thrown
+      return null
+    }
+  }
+
   #look(): void {
-    const { groups: now, tell, mode } = this.#parts
-    const groups = now()
+    const { tell, mode } = this.#parts
+    const groups = this.#groups()
     if (groups === null) return this.#lookIn(unknownMs)
     const cause = this.#cause
     if (cause === null) return

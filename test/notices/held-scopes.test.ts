@@ -1,6 +1,7 @@
 /** What the brake holds is told once for each scope: gathered, told again when it grows, and over when nothing waits. */
 import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../src/domain/entry.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { english, worded } from '../../src/notices/texts.ts'
 import { group, opened, Rig, verdict } from './rig.ts'
@@ -39,7 +40,7 @@ describe('hosts that the brake holds', () => {
       const { subject, text } = worded(notice as Notice, english, { cloud: null, link: 'https://p/', showHosts: false })
       expect(subject).toBe('6 hosts of rack a: recovery on hold (BRAKE)')
       expect(text).toMatch(
-        /cmp01, .*cmp06.*6 of 8 hosts.*\n.*the cloud too.*\nOn them: 24 instances, 18 running\.\n.*brake override domain:a[^]*https:\/\/p\/$/,
+        /cmp01, .*cmp06.*6 of 8 hosts.*\n.*the cloud too.*\nOn them: 24 instances, of which 18 ran\.\n.*brake override domain:a[^]*https:\/\/p\/$/,
       )
     }),
   )
@@ -51,9 +52,7 @@ describe('hosts that the brake holds', () => {
       rig.held = () => [{ ...all, instances: 4, running: 3, uncounted: 1 }]
       await rig.append(...heldByBrake('cmp01', 'cmp02'))
       await rig.pass(10_000)
-      expect(rig.queued()[0]?.message).toContain(
-        '\nOn them: 4 instances, 3 running (of 1 host Nova has not said it yet).\n',
-      )
+      expect(rig.queued()[0]?.message).toContain('\nOn them: 4 instances, of which 3 ran (1 host not counted yet).\n')
     }),
   )
 
@@ -64,7 +63,46 @@ describe('hosts that the brake holds', () => {
       rig.held = () => [{ ...group('domain:a', ['cmp01']), uncounted: asked++ === 0 ? 1 : 0 }]
       await rig.append(...heldByBrake('cmp01'))
       await rig.pass(10_000)
-      expect(rig.queued()[0]?.message).toContain('\nOn it: 4 instances, 3 running.\n')
+      expect(rig.queued()[0]?.message).toContain('\nOn it: 4 instances, of which 3 ran.\n')
+    }),
+  )
+
+  it(
+    'are asked for once for all that are held in one moment',
+    Rig.run({}, async (rig) => {
+      const hosts = Array.from({ length: 50 }, (_, nth) => `cmp${nth}`)
+      let asked = 0
+      rig.held = () => {
+        asked += 1
+        return [group('cloud', hosts)]
+      }
+      await rig.append(...heldByBrake(...hosts))
+      await rig.pass(1_000)
+      expect(asked).toBe(1)
+    }),
+  )
+
+  it(
+    'are told all the same where the journal did not take what the brake found when it was asked',
+    Rig.run({}, async (rig) => {
+      let asked = 0
+      rig.held = () => {
+        if (asked++ < 2) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'the disk is full')
+        return [group('cloud', ['cmp01'])]
+      }
+      await rig.append(...heldByBrake('cmp01'))
+      await rig.pass(20_000)
+      expect(told(rig)).toEqual([['incident-held', ['cmp01']]])
+    }),
+  )
+
+  it(
+    'whose instances Nova has not told yet are told as that',
+    Rig.run({}, async (rig) => {
+      rig.held = () => [{ ...group('domain:a', ['cmp01', 'cmp02']), uncounted: 2 }]
+      await rig.append(...heldByBrake('cmp01', 'cmp02'))
+      await rig.pass(10_000)
+      expect(rig.queued()[0]?.message).toContain('\nNot counted yet: the instances on them.\n')
     }),
   )
 
