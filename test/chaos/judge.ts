@@ -42,6 +42,11 @@ export function lineOf(incidents: Incident[], id: string): Outcome | null {
   return incidents.flatMap((incident) => incident.instances.get(id)?.outcome ?? []).at(-1) ?? null
 }
 
+/** Nova took a start for the dead host and forgot it; the line of an instance that landed off says that it is to be started again. */
+function isStartForgotten(differs: string, line: Outcome | null): boolean {
+  return differs === 'stopped, wanted active' && line?.message.includes('start it again') === true
+}
+
 export function judge(scene: Scene): Judgement {
   const judgement: Judgement = { right: 0, told: [], wrong: [], doubles: [] }
   for (const guest of scene.guests) {
@@ -53,6 +58,7 @@ export function judge(scene: Scene): Judgement {
     if (differs === null) judgement.right += 1
     else if (line !== null && line.outcome !== 'recovered')
       judgement.told.push(`${guest.name}: ${differs}; told: ${line.outcome} ${line.code}`)
+    else if (isStartForgotten(differs, line)) judgement.told.push(`${guest.name}: ${differs}; told: start it again`)
     else if (line === null && cameBackUntouched(scene, guest))
       judgement.told.push(`${guest.name}: ${differs}; told: its host returned`)
     else judgement.wrong.push(`${guest.name}: ${differs}; ${line === null ? 'no line' : `told: ${line.message}`}`)

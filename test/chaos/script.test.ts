@@ -34,18 +34,26 @@ const guest: LivingGuest = {
 }
 const well: Shown = { vm: 'active', task: null, host: 'cmp02', locked: false, orderFailed: false }
 
-function incident(outcome: OutcomeKind): Incident {
-  const line = { plan: { name: 'web' }, outcome: { outcome, code: 'CODE', message: 'why' } }
+function incident(outcome: OutcomeKind, message: string): Incident {
+  const line = { plan: { name: 'web' }, outcome: { outcome, code: 'CODE', message } }
   return { host: 'cmp01', mode: 'armed', closed: { outcome: 'done' }, instances: new Map([['i-1', line]]) } as never
 }
 
-function judged(seen: { shown?: Partial<Shown>; runsOn?: string[]; doubleAt?: number; line?: OutcomeKind }): Judgement {
-  const { shown = {}, runsOn = ['cmp02'], doubleAt, line = 'recovered' } = seen
+interface Seen {
+  shown?: Partial<Shown>
+  runsOn?: string[]
+  doubleAt?: number
+  line?: OutcomeKind
+  says?: string
+}
+
+function judged(seen: Seen): Judgement {
+  const { shown = {}, runsOn = ['cmp02'], doubleAt, line = 'recovered', says = 'why' } = seen
   return judge({
     guests: [guest],
     servers: new Map([['i-1', { ...well, ...shown }]]),
     truth: { running: { 'i-1': runsOn }, doubles: doubleAt === undefined ? [] : [{ uuid: 'i-1', t: doubleAt }] },
-    incidents: [incident(line)],
+    incidents: [incident(line, says)],
     died: new Set(['cmp01']),
     began: 1_000_000,
   })
@@ -70,6 +78,14 @@ it('a guest that its host could not stop or start for its owner is no failure', 
   const off = { shown: { vm: 'stopped', orderFailed: true }, runsOn: [] }
   expect(judged(off)).toMatchObject({ right: 1, wrong: [] })
   expect(judged({ shown: { vm: 'stopped' }, runsOn: [] }).wrong).toHaveLength(1)
+})
+
+it('a guest whose start Nova accepted for the dead host and then forgot is no failure if its line says so', () => {
+  const off = { shown: { vm: 'stopped' }, runsOn: [], says: 'its owner ordered it started: start it again' }
+  expect(judged(off)).toMatchObject({ told: [expect.stringContaining('start it again')], wrong: [] })
+  expect(judged({ ...off, says: 'why' }).wrong).toHaveLength(1)
+  expect(judged({ ...off, runsOn: ['cmp01'] }).wrong).toHaveLength(1)
+  expect(judged({ ...off, shown: { vm: 'stopped', locked: true } }).wrong).toHaveLength(1)
 })
 
 it('a guest that is not as its owner left it is no failure where the journal says why', () => {
