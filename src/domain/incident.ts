@@ -3,7 +3,7 @@
  * running one: there is no other state to go wrong.
  */
 import type { Entry, EntryData, IncidentId } from './entry.ts'
-import type { ErrorRecord } from './errors.ts'
+import type { ErrorCode, ErrorRecord } from './errors.ts'
 import { fenceProgress, type FenceProgress } from './fence-progress.ts'
 import type { ProofRecord } from './fencing.ts'
 import type { Leftover } from './host-return.ts'
@@ -40,6 +40,22 @@ interface StepRows<K extends AnyStepKind> {
 
 /** What the rows of one step say; its kind tells what it found, sent and read. */
 export type StepRecord<K extends AnyStepKind = AnyStepKind> = { [P in K]: StepRows<P> }[K]
+
+/**
+ * Errors after which Nova has taken nothing: the order was not sent, or was refused before Nova changed anything (docs/nova.md §2.1). A refusal
+ * behind which a proxy may hide an act is not among them.
+ */
+const errorsOfNothing: ReadonlySet<ErrorCode> = new Set([
+  'HELD_BACK',
+  'AUTH_FAILED',
+  'AUTH_FORBIDDEN',
+  'CATALOG_MISSING',
+])
+
+/** Nova has taken nothing of it. */
+export function tookNothing({ error }: Pick<StepRecord, 'error'>): boolean {
+  return error?.certainty === 'not-applied' && errorsOfNothing.has(error.code)
+}
 
 /** Nothing of it was sent. */
 export function wasHeldBack({ error }: Pick<StepRecord, 'error'>): boolean {

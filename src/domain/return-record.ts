@@ -188,9 +188,9 @@ function afterOrder(record: ReturnRecord, entry: Entry): ReturnRecord {
   return { ...record, orderedAt: at, forcedAt: at }
 }
 
-/** A proxy that answers 503 may have handed on the order before. */
-export function wasRefused({ code, certainty }: Pick<ErrorRecord, 'code' | 'certainty'>): boolean {
-  return certainty === 'not-applied' && code !== 'API_UNAVAILABLE'
+/** Nova took nothing of it. A proxy that answers 503 may have handed it on; a connection that was never made has not. */
+export function wasRefused({ certainty, details }: Pick<ErrorRecord, 'certainty' | 'details'>): boolean {
+  return certainty === 'not-applied' && details['status'] !== 503
 }
 
 /**

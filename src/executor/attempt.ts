@@ -189,8 +189,9 @@ export class Attempt {
       try {
         return await send()
       } catch (second) {
-        // What forbids writes came while the refusal was on its way. The first one was sent: whether Nova took it is still to be read.
-        throw ensureError(second).code === 'HELD_BACK' ? error : second
+        const { code, certainty } = ensureError(second)
+        // Refused for good, or forbidden by us meanwhile. The first one was sent: whether Nova took it is still to be read.
+        throw certainty === 'not-applied' && !mayHideAnAct.has(code) ? error : second
       }
     }
   }

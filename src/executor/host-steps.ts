@@ -199,8 +199,8 @@ async function onceMore<T>(order: () => Promise<T>): Promise<T> {
     try {
       return await order()
     } catch (second) {
-      // The first one was sent.
-      throw ensureError(second).code === 'HELD_BACK' ? thrown : second
+      // The first one was sent, and may yet be carried out.
+      throw wasRefused(ensureError(second)) ? thrown : second
     }
   }
 }
@@ -215,7 +215,10 @@ function changedMeanwhile(host: string): LifeboatError {
 function stoppedAfter(unanswered: LifeboatError | null, thrown: unknown): LifeboatError {
   const error = ensureError(thrown)
   if (unanswered === null || error.certainty !== 'not-applied') return error
-  return new LifeboatError(error.code, `${error.message}; nobody knows whether Nova took it: ${unanswered.message}`, {
+  // One 503 after another says no more than the first.
+  if (unanswered.certainty === 'not-applied' && !wasRefused(error)) return error
+  const earlier = `an earlier try to force the host down may have been taken: ${unanswered.message}`
+  return new LifeboatError(error.code, `${error.message}; ${earlier}`, {
     certainty: 'unknown',
     retry: error.retry,
     cause: unanswered,

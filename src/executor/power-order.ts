@@ -8,7 +8,7 @@
  * not run. A start is only told: the recipe has no step for it, and anyone who gave it can give it again.
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
-import { wasHeldBack, type InstanceRecovery } from '../domain/incident.ts'
+import { tookNothing, type InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan } from '../domain/plan.ts'
 import { lastOrder, powerOrders } from '../domain/power-history.ts'
@@ -110,7 +110,7 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
 
 /** Its task said so right before our first order, and not in the survey. Later our own order sets the same. */
 function wasBeingRebuilt({ steps, plan }: Pick<InstanceRecovery, 'steps' | 'plan'>): boolean {
-  const sent = [...steps.values()].filter((step) => step.before !== null && !wasHeldBack(step))
+  const sent = [...steps.values()].filter((step) => step.before !== null && !tookNothing(step))
   const first = sent.find(({ kind }) => kind === 'evacuate')
   return first?.kind === 'evacuate' && isRebuilding(first.before) && !isRebuilding(plan.original.instance)
 }

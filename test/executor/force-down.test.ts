@@ -17,7 +17,7 @@ function untouched(): ProofStage {
 
 const step = (stage: ProofStage): StepRecord | undefined => stage.incident.hostSteps.get('host.force-down.1')
 const lost = failed('API_TIMEOUT', { certainty: 'unknown' })
-const busy = failed('API_UNAVAILABLE')
+const busy = failed('API_UNAVAILABLE', { details: { status: 503 } })
 
 describe('an order whose answer is missing', () => {
   it('is sent again: setting the same flags twice changes nothing', async () => {
@@ -173,6 +173,33 @@ describe('an order that never left', () => {
     await stage.clock.run(forceDown(stage.run, stage.gate))
     expect(step(stage)?.error).toMatchObject({ code: 'HELD_BACK', certainty: 'unknown' })
     expect(stage.incident.ourFlags?.before).toMatchObject({ forcedDown: false, status: 'enabled' })
+  })
+
+  it('after one that never reached Nova set nothing either', async () => {
+    const stage = untouched()
+    stage.fails('updateService', failed('API_UNAVAILABLE'), heldBack)
+    let tries = 0
+    stage.onWrite = () => {
+      if (++tries === 2) stage.service = { ...stage.service, ...theirs, forcedDown: true }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(step(stage)?.error).toMatchObject({ code: 'HELD_BACK', certainty: 'not-applied' })
+    expect(stage.incident.ourFlags?.before).toEqual({ forcedDown: true, ...theirs })
+  })
+
+  it('is not said to be doubtful again and again while one 503 follows another', async () => {
+    const stage = untouched()
+    stage.fails('updateService', busy, busy, busy, busy, busy, busy, busy)
+    const running = forceDown(stage.run, stage.gate).catch((thrown: unknown) => thrown)
+    await stage.clock.advance(60_000)
+    expect(await running).toMatchObject({ code: 'API_UNAVAILABLE', message: busy.message, certainty: 'not-applied' })
+  })
+
+  it('may be out where a 503 stood between two refusals', async () => {
+    const stage = untouched()
+    stage.fails('updateService', failed('API_THROTTLED', { retry: 'after' }), busy, failed('AUTH_FORBIDDEN'))
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect([...stage.incident.hostSteps.values()].map(({ error }) => error?.code)).not.toContain('AUTH_FORBIDDEN')
   })
 
   it('after one that was answered with 503 leaves that one open: a proxy may have handed it on', async () => {

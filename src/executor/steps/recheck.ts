@@ -3,8 +3,8 @@
  * gate, and people act meanwhile: what someone evacuates by hand must not be evacuated a second time (law L5). Reads only.
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
-import { ensureError, LifeboatError, type ErrorCode } from '../../domain/errors.ts'
-import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import { tookNothing, type InstanceRecovery, type StepRecord } from '../../domain/incident.ts'
 import type { Instance, Migration } from '../../domain/instance.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
 import { retryRead } from '../retry.ts'
@@ -41,15 +41,9 @@ export function attempts({ steps }: InstanceRecovery): StepRecord<'evacuate'>[] 
   return [...steps.values()].filter((step) => step.kind === 'evacuate').filter(({ before }) => before !== null)
 }
 
-/**
- * Failures after which Nova has taken nothing: it was not sent, or refused before Nova looked at the instance (docs/nova.md §2.1). A refusal
- * that a proxy may hide an act behind is none of them.
- */
-const tookNothing: ReadonlySet<ErrorCode> = new Set(['HELD_BACK', 'AUTH_FAILED', 'AUTH_FORBIDDEN', 'CATALOG_MISSING'])
-
-/** Those whose order Nova may have taken. An evacuation that is found after none of them is someone else's. */
+/** Attempts whose order Nova may have taken. Where there are none, an evacuation that is found is someone else's. */
 export function mayHaveLeft(recovery: InstanceRecovery): StepRecord<'evacuate'>[] {
-  return attempts(recovery).filter(({ error }) => error?.certainty !== 'not-applied' || !tookNothing.has(error.code))
+  return attempts(recovery).filter((attempt) => !tookNothing(attempt))
 }
 
 /**

@@ -117,7 +117,7 @@ describe('before an evacuation is sent', () => {
 
   it('one that was answered with 503 may have been taken: what is found after it is ours', async () => {
     const stage = new Stage()
-    earlier(stage, { error: errorRecord(failed('API_UNAVAILABLE')) })
+    earlier(stage, { error: errorRecord(failed('API_UNAVAILABLE', { details: { status: 503 } })) })
     stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
     expect(await prepared(stage)).toMatchObject({ adopt: 'm-1' })
   })

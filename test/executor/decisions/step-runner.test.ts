@@ -281,6 +281,17 @@ describe('a service that refuses every second call', () => {
     expect([actor.sent, stage.recovery.steps.size]).toEqual([3, 2])
   })
 
+  it('is read after a 503 whose second try was refused for good: the first one may have been taken', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [busy(), busy(), failed('AUTH_FORBIDDEN'), 'well']
+    expect(await ending(stage, actor, retry())).toEqual(landed)
+    expect(stage.rows().filter((row) => row.startsWith('step.failed'))).toEqual([
+      'step.failed API_UNAVAILABLE',
+      'step.failed API_UNAVAILABLE',
+    ])
+  })
+
   it.each([
     ['on the first attempt', [busy()], 1],
     ['when the attempt before failed otherwise', [failed('INSTANCE_BUSY'), busy()], 2],
