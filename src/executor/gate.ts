@@ -27,6 +27,9 @@ const proofGoodForMs = 5_000
 /** The incident names the orders that hold it now, also when they change while it waits. */
 const ordered = holdsWith('ordered')
 
+/** What the proof's keeper says while it cannot make the proof true. */
+const saidByTheKeeper: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>(['FENCE_FAILED', 'HOST_ALIVE'])
+
 /** A restart that finds one of these says itself that the incident goes on: nobody waits who would. */
 const gateHolds = holdsWith('ends-at-the-gate')
 
@@ -130,7 +133,7 @@ export class Gate {
     if (act === 'closes') return null
     if (this.#pickingUp) return 'the proof of death has not been checked again yet'
     if (this.#lacksProof()) return 'the host showed life after it was proven dead'
-    if (isUnread(this.#run)) return 'this process stood still, and the proof of death was not read since'
+    if (isUnread(this.#run)) return 'this process stood still, and the proof of death could not be confirmed since'
     return proofExpired === null ? null : `the proof of death expired and could not be renewed: ${proofExpired.message}`
   }
 
@@ -144,18 +147,27 @@ export class Gate {
     return !this.#lacksProof() && !isUnread(this.#run)
   }
 
-  /** Only this keeps a start from going on, which neither a pause nor a cancel may do. */
+  /**
+   * Whether the unread proof is all that holds up a start: then it is read here, for neither a pause nor a cancel may hold up a start. After a
+   * cancel no program is run for that: it would take the storage of a host that a person has just let live.
+   */
   #mayRestore(act: Act): boolean {
-    const { permissions, id } = this.#run
-    return !this.#pickingUp && isUnread(this.#run) && permissions.of(permissions.incident(id), act).allowed
+    const { permissions, fencer, id } = this.#run
+    const incident = permissions.incident(id)
+    const { cancelled, proof } = incident
+    const isRead = cancelled === null || proof === null || fencer.renewEveryMs(proof.method) === null
+    return isRead && !this.#pickingUp && isUnread(this.#run) && permissions.of(incident, act).allowed
   }
 
-  /** A cancel ends the wait for a board that does not answer: then #against says why nothing is started. */
+  /** A cancel ends the wait for a board that does not answer. It is asked once more then, and #against says why nothing is started. */
   async #restoreForAStart(): Promise<void> {
+    const { permissions, id } = this.#run
+    const wasCancelled = permissions.incident(id).cancelled !== null
     try {
       await this.#restore()
     } catch (thrown) {
       if (ensureError(thrown).code !== 'CANCELLED') throw thrown
+      if (!wasCancelled && this.#mayRestore('finishes')) return this.#restoreForAStart()
     }
   }
 
@@ -188,7 +200,10 @@ export class Gate {
       }
       if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
       const { hold: code, message, error } = permission
-      if (incident.held?.code !== code || (ordered.has(code) && incident.held.message !== message)) {
+      // What a start waits for has been said. Another row would hide it, and take a person's word for answered.
+      const isSaid = this.#restoring !== null && saidByTheKeeper.has(incident.held?.code)
+      const isNews = incident.held?.code !== code || (ordered.has(code) && incident.held.message !== message)
+      if (isNews && !isSaid) {
         journal.append([
           { kind: 'incident.held', incident: id, host, data: { code, message, ...(error && { error }) } },
         ])

@@ -72,7 +72,7 @@ function taskLeft({ code, after }: Outcome): LateOrder | null {
  * the dead host, and its task stays until someone resets the state (docs/nova.md §2.8). Reads on while Nova is silent; null where the
  * history may not be read. Throws SHUTDOWN.
  *
- * @param at where it is now, if known: a host that died has taken nothing that only the conductor has sent on
+ * @param at where it is now, if known: if that host is dead, it has not taken what only the conductor has passed on
  */
 export async function isWorkedOn(
   run: Reader & { permissions: Pick<Permissions, 'isFenced'> },

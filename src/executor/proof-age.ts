@@ -1,9 +1,9 @@
-/** How old the proof of death is that a run rests on: as old as the question, for the process may have stood still before the answer. */
+/** The age of the proof of death that a run rests on. It counts from the question: the process may have stood still before the answer. */
 import type { FencingProof } from '../domain/fencing.ts'
 import type { Run } from './context.ts'
 
 /**
- * What the next writes of the run rest on.
+ * From now on the run's writes rest on this proof.
  * @param askedAt when making or reading it began, on our monotonic clock
  */
 export function restOn(run: Run, proof: FencingProof, askedAt: number): void {

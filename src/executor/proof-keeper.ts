@@ -55,21 +55,32 @@ export class ProofKeeper {
     for (let failures = 1; ; failures++) {
       const record = this.#holding.incident.proof
       if (record === null) return
+      const askedAt = run.clock.now()
+      // It may be revoked, replaced, or read by ProofReading, while this reads or rests.
+      const stands = (): boolean => this.#holding.incident.proof === record
+      const wasReadSince = (): boolean => stands() && run.proofAskedAt > askedAt
       try {
-        const askedAt = run.clock.now()
-        restOn(run, await this.#restoreOnce(record), askedAt)
+        const proof = await this.#restoreOnce(record)
+        if (!stands()) continue
+        if (!wasReadSince()) restOn(run, proof, askedAt)
         this.#goOnAfter(record)
         return
       } catch (thrown) {
         const error = ensureError(thrown)
         if (ends.has(error.code)) throw error
+        // Nobody is called for what ends now.
+        await this.#holding.wait(0)
         const code = error.code === 'HOST_ALIVE' ? 'HOST_ALIVE' : 'FENCE_FAILED'
         const message = `the proof of death could not be renewed: ${error.message}. ${sayIt(run.host)}`
         this.#holding.hold(code, message, error)
         const { fenceRetryMs, fenceRetryMaxMs } = run.settings
         const attestedSince = (): boolean => this.#holding.incident.attestedSince
-        if (!attestedSince())
-          await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), attestedSince)
+        const isAnswered = (): boolean => attestedSince() || !stands() || wasReadSince()
+        if (!isAnswered()) await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), isAnswered)
+        if (wasReadSince()) {
+          this.#goOnAfter(record)
+          return
+        }
         if (!attestedSince()) continue
         restOn(run, this.#byAttestation(), run.clock.now())
         return

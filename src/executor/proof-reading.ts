@@ -69,7 +69,7 @@ export class ProofReading {
     const askedAt = run.clock.now()
     try {
       const proof = await run.fencer.restore(record, this.#over)
-      // One that was asked for later has been answered before it.
+      // A reading that was asked for later was answered first, and stands.
       if (!this.#stands(record) || askedAt < run.proofAskedAt) return
       restOn(run, proof, askedAt)
       this.#readAt = run.clock.now()
@@ -77,7 +77,7 @@ export class ProofReading {
       const error = ensureError(thrown)
       if (!this.#stands(record)) return
       if (error.code === 'HOST_ALIVE') this.#void(error.message)
-      else if (run.clock.now() - this.#readAt > unreadGoodForMs) run.proofExpired = error
+      else if (run.clock.now() - Math.max(this.#readAt, run.proofAskedAt) > unreadGoodForMs) run.proofExpired = error
     }
   }
 

@@ -117,12 +117,19 @@ export class SecondFencing {
   /** As the gate itself, which is busy with this: waiting for it here would never end. */
   readonly #ownGate = {
     pass: (): Promise<void> => this.#permitted(),
-    isOpen: (): boolean => this.#run.permissions.of(this.#holding.incident).allowed && !isUnread(this.#run),
+    isOpen: (): boolean =>
+      this.#holding.incident.proof !== null &&
+      this.#run.permissions.of(this.#holding.incident).allowed &&
+      !isUnread(this.#run),
     lastMoment: (): MayLeave => lastMoment(this.#run.clock, () => this.#ownGate.isOpen()),
   }
 
   async #permitted(): Promise<void> {
     for (;;) {
+      if (this.#holding.incident.proof === null)
+        throw new LifeboatError('FENCE_STOPPED', `${this.#run.host} showed life after it was fenced again`, {
+          retry: 'after',
+        })
       const permission = this.#run.permissions.of(this.#holding.incident)
       if (permission.allowed && !isUnread(this.#run)) return
       if (permission.allowed) {

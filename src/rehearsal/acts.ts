@@ -209,7 +209,7 @@ const daemonActs = {
         step: text().optional().describe('What its step begins with'),
         meanwhile: section({
           start: hosts.optional(),
-          power_on: hosts.optional().describe('Their nova-compute does not beat yet'),
+          power_on: hosts.optional().describe('Powered on meanwhile; their nova-compute does not beat yet'),
           partition: hosts.optional(),
           user: section({ instance: text(), action: text(), body: z.unknown().optional() }).optional(),
         }).optional(),

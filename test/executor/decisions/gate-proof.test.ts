@@ -4,6 +4,8 @@ import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { ProofRecord } from '../../../src/domain/fencing.ts'
 import type { IncidentPhase } from '../../../src/domain/incident-phases.ts'
+import { Gate } from '../../../src/executor/gate.ts'
+import { ProofStage } from './proof-stage.ts'
 import { Stage } from './stage.ts'
 
 const proof: ProofRecord = {
@@ -119,6 +121,35 @@ describe('a process that stood still since the proof was read', () => {
     expect([passed, stage.renewals]).toEqual([true, [4_000]])
   })
 
+  it('does not talk over what a start waits for while a person has paused', async () => {
+    const stage = new ProofStage().proven()
+    const gate = new Gate(
+      stage.run,
+      () => stage.keeper.restore(),
+      () => Promise.resolve(false),
+    )
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = 4_000
+    stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    stage.onRestore = async () => {
+      await sleep(stage.clock, 3_000)
+      throw new LifeboatError('FENCE_UNVERIFIED', 'the board is silent', { certainty: 'unknown' })
+    }
+    void gate.pass().catch(() => undefined)
+    let started = false
+    void gate.pass('finishes').then(() => (started = true))
+    await stage.clock.advance(5_000)
+    stage.states()
+    await stage.clock.advance(5_000)
+    expect(started).toBe(true)
+    expect(stage.incident.proof?.strength).toBe('statement')
+    expect(stage.data('incident.held')).toMatchObject([
+      { code: 'PAUSED' },
+      { code: 'FENCE_FAILED' },
+      { code: 'PAUSED' },
+    ])
+  })
+
   it('starts nothing where a cancel ends the wait for it', async () => {
     const stage = staged('recovering', proof)
     stage.incident.cancelled = { by: 'ann', reason: 'it is back' }
@@ -126,6 +157,15 @@ describe('a process that stood still since the proof was read', () => {
     stage.stoodStillUntil = 4_000
     stage.onRenew = () => Promise.reject(new LifeboatError('CANCELLED', 'cancelled by ann'))
     await expect(stage.gate.pass('finishes')).rejects.toMatchObject({ code: 'HOST_ALIVE' })
+  })
+
+  it('runs no program for a start after a cancel: it would take the storage of a host that may live', async () => {
+    const stage = staged('recovering', proof)
+    stage.incident.cancelled = { by: 'ann', reason: 'it is back' }
+    stage.expiryMs = 60_000
+    stage.stoodStillUntil = 4_000
+    await expect(stage.gate.pass('finishes')).rejects.toMatchObject({ code: 'HOST_ALIVE' })
+    expect(stage.renewals).toEqual([])
   })
 
   it('is as before where nothing is proven yet', async () => {

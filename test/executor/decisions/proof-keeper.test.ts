@@ -90,6 +90,40 @@ describe('a recorded proof after a restart', () => {
     ])
   })
 
+  it('that was revoked while it was read is not rested on, and nothing is said to hold', async () => {
+    const stage = new ProofStage().proven()
+    const before = stage.run.proof
+    stage.onRestore = () => {
+      stage.voided()
+      stage.holding.hold('HOST_ALIVE', 'it beat')
+    }
+    await stage.keeper.restore()
+    expect(stage.run.proof).toBe(before)
+    expect(stage.rows()).not.toContain('incident.continued')
+  })
+
+  it('that was read beside it ends the pause before the next try', async () => {
+    const stage = new ProofStage().proven()
+    stage.run.settings.fenceRetryMs = 60_000
+    stage.onRestore = () => {
+      if (stage.clock.now() < 16_000) throw failed('FENCE_UNVERIFIED', { certainty: 'unknown' })
+    }
+    stage.keeper.keep()
+    await stage.clock.run(stage.keeper.restore(), 20_500)
+    expect(stage.restores).toEqual([0, 20_000])
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it('that cannot be read after a cancel holds nothing: nobody is called for what ends', async () => {
+    const stage = new ProofStage().proven()
+    stage.cancel()
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED', { certainty: 'unknown' })
+    }
+    expect(await stage.ending(stage.keeper.restore())).toBe('CANCELLED')
+    expect(stage.rows()).not.toContain('incident.held')
+  })
+
   it('of a host that is on again is held as that', async () => {
     const stage = new ProofStage().proven()
     stage.onRestore = () => {

@@ -27,8 +27,6 @@ export class ProofStage extends Stage {
     forcedDown: true,
     disabledReason: 'lifeboat: incident inc-1',
   }
-  /** How often a proof of any method lapses. */
-  expiryMs: number | null = null
   /** When a recorded proof was to be made true again. */
   readonly restores: number[] = []
   /** What making it true again does; what it throws keeps it from being true. */

@@ -261,6 +261,33 @@ describe('the flags of a host that was fenced again', () => {
     expect(stage.count('updateService')).toBe(1)
   })
 
+  it('are not set once the new proof is revoked while they wait', async () => {
+    const stage = takenBack()
+    stage.onFence = () => {
+      stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    }
+    const attempt = stage.secondFencing.attempt()
+    await stage.clock.advance(2_000)
+    stage.voided()
+    stage.permission = { allowed: true }
+    expect(await stage.clock.run(attempt, 1_000)).toBe(false)
+    expect(stage.count('updateService')).toBe(0)
+  })
+
+  it('are set only after the proof was read again where the process stood still', async () => {
+    const stage = takenBack()
+    stage.onFence = () => {
+      stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    }
+    const attempt = stage.secondFencing.attempt()
+    await stage.clock.advance(2_000)
+    stage.stoodStillUntil = 2_000
+    stage.permission = { allowed: true }
+    stage.onWrite = () => expect(stage.restores).toHaveLength(1)
+    expect(await stage.clock.run(attempt, 1_000)).toBe(true)
+    expect(stage.count('updateService')).toBe(1)
+  })
+
   it('are not set after a cancel', async () => {
     const stage = takenBack()
     stage.onFence = () => {

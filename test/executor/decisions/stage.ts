@@ -61,6 +61,8 @@ export class Stage {
   /** When the proof of death was renewed. */
   readonly renewals: number[] = []
   onRenew: () => Promise<void> | void = () => undefined
+  /** How often a proof of any method lapses; null: never. */
+  expiryMs: number | null = null
   /** What the proof's verification throws. */
   forged: Error | null = null
   /** What the next calls throw, by their name. */
@@ -86,6 +88,7 @@ export class Stage {
         verify: () => {
           if (this.forged !== null) throw this.forged
         },
+        renewEveryMs: () => this.expiryMs,
       } as unknown as Run['fencer'],
       observer: {},
       permissions: {
