@@ -189,8 +189,11 @@ function afterOrder(record: ReturnRecord, entry: Entry): ReturnRecord {
 }
 
 /** Nova took nothing of it. A proxy that answers 503 may have handed it on; a connection that was never made has not. */
-export function wasRefused({ certainty, details }: Pick<ErrorRecord, 'certainty' | 'details'>): boolean {
-  return certainty === 'not-applied' && details['status'] !== 503
+export function wasRefused(error: Pick<ErrorRecord, 'code' | 'certainty'> & Partial<ErrorRecord>): boolean {
+  const { code, certainty, details } = error
+  if (certainty !== 'not-applied') return false
+  // A row without details may be about either.
+  return details === undefined ? code !== 'API_UNAVAILABLE' : details['status'] !== 503
 }
 
 /**

@@ -293,11 +293,11 @@ describe('our order to force the host down', () => {
       step: 'host.force-down.1',
       data: { error: { code: 'API_TIMEOUT', certainty: 'unknown' } },
     } as unknown as NewEntry).record.orderedAt
-  const refused = (told: Told, code = 'AUTH_FORBIDDEN'): ReturnRecord =>
+  const refused = (told: Told, code = 'AUTH_FORBIDDEN', details?: object): ReturnRecord =>
     told.tell({
       kind: 'step.failed',
       step: 'host.force-down.1',
-      data: { error: { code, certainty: 'not-applied' } },
+      data: { error: { code, certainty: 'not-applied', ...(details && { details }) } },
     } as unknown as NewEntry).record
 
   test('is unanswered from its row on, and again when it was given up: it may still be taken', () => {
@@ -320,6 +320,15 @@ describe('our order to force the host down', () => {
     row(told, 'step.confirmed')
     row(told, 'step.intended')
     expect(refused(told)).toMatchObject({ orderedAt: null, forceDown: 'taken' })
+  })
+
+  test('may still be taken after a 503, and not after a connection that was never made', () => {
+    const told = new Told()
+    row(told, 'step.intended')
+    expect(refused(told, 'API_UNAVAILABLE', { status: 503 }).orderedAt).not.toBeNull()
+    const other = new Told()
+    row(other, 'step.intended')
+    expect(refused(other, 'API_UNAVAILABLE', {}).orderedAt).toBeNull()
   })
 
   test('is answered once it is confirmed, and forgotten with the mark', () => {
