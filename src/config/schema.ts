@@ -274,7 +274,7 @@ export const configSchema = section({
     quiet_after_freeze: duration('0s', '1h')
       .prefault('150s')
       .describe(
-        "No new verdicts this long after a control-plane fault. Shorter than Nova's service_down_time + its RPC timeout (60 s) + report_interval: hosts still reconnecting are taken for dead",
+        "No new verdicts this long after a control-plane fault, and no living host is fenced this long after the daemon's process stood still. Shorter than Nova's service_down_time + its RPC timeout (60 s) + report_interval: hosts still reconnecting are taken for dead",
       ),
     max_clock_skew: duration('1s', '10m')
       .prefault('30s')

@@ -52,9 +52,17 @@ export class CrashRecord {
       .filter((moment) => this.#clock.now() - moment < withinMs)
   }
 
-  /** Ids of all that Lifeboat has ordered for the instance, in whichever incident: after a return of its host it is started in the host's. */
-  requests(instance: InstanceId): string[] {
-    return this.#read({ instance, kinds: ['step.issued'], limit: stepsAtMost }).flatMap(requestOf)
+  /**
+   * Ids of all that Lifeboat has ordered for the instance, in whichever incident: after a return of its host it is started in the host's.
+   * Null: since then Nova may have taken an order of another incident whose id is not known.
+   * @param since by our monotonic clock
+   * @param own the incident of the crash, which knows that of its own orders
+   */
+  requests(instance: InstanceId, since: number, own: IncidentId | null): string[] | null {
+    const issued = this.#read({ instance, kinds: ['step.issued'], limit: stepsAtMost })
+    const isUnknown = (entry: Entry): boolean =>
+      entry.incident !== own && requestOf(entry).length === 0 && this.#momentOf(entry) >= since
+    return issued.some(isUnknown) ? null : issued.flatMap(requestOf)
   }
 
   /** Instances whose guests crashed on the host lately. */

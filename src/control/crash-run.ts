@@ -368,7 +368,8 @@ export class CrashRun {
   /** Of our own orders. Null: Nova may have taken one whose id is not known. */
   #requests(): string[] | null {
     const own = this.#case.requests()
-    return own === null ? null : [...own, ...this.#parts.record.requests(this.instance)]
+    const all = this.#parts.record.requests(this.instance, this.#reportedAt, this.#case.incident)
+    return own === null || all === null ? null : [...own, ...all]
   }
 
   #rules() {

@@ -16,7 +16,7 @@ import { livenessObjection } from './liveness-objection.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
-import { staleness } from '../monitor/freshness.ts'
+import { quietAfterStandstill, staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { pinnedWorkflow, type PinnedWorkflows } from './pinned-workflows.ts'
 import type { Orders } from '../orders/orders.ts'
@@ -40,8 +40,8 @@ export function createPermissions(parts: {
   orders: Orders
   monitor: Monitor
   mode: () => 'observe' | 'armed'
-  /** How often Nova is read, and how long a poll waits for its witnesses. */
-  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  /** How often Nova is read, how long a poll waits for its witnesses, and how long agents need after a fault of the control plane. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number; quietAfterFreezeMs: number }
   standstill: Pick<Standstill, 'last'>
   brake: Pick<BrakeWatch, 'holds'>
   segmentOfIncident: (incident: Incident) => Segment
@@ -91,6 +91,7 @@ export function createPermissions(parts: {
     segment: parts.segmentOfIncident,
     workflow: (digest) => pinnedWorkflow(parts.workflows(), digest, 'host'),
     stoodStillUntil: () => parts.standstill.last()?.endedAt ?? -Infinity,
+    quiet: () => quietAfterStandstill(parts.standstill.last(), clock.now(), parts.reading().quietAfterFreezeMs),
     noteOurWrite: ({ host, updatedAt, forcedDown }) => {
       monitor.noteOurWrite(host, updatedAt)
       if (forcedDown) forcedDownAt.set(host, clock.now())

@@ -82,6 +82,11 @@ export interface Permissions {
   workflow(digest: string): Workflow
   /** When the process last ended standing still, on our monotonic clock; -Infinity: never. What was read before is of a while ago. */
   stoodStillUntil(): number
+  /**
+   * Why the silence of a nova-compute whose host lives says nothing yet, or null: whatever ended while this process stood still, agents may need
+   * a moment to beat again.
+   */
+  quiet(): string | null
   /** Our own PUT moved the service's updated_at: no heartbeat. */
   noteOurWrite(service: ServiceRecord): void
 }

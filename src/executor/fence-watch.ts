@@ -86,6 +86,8 @@ export class FenceWatch {
     const witness = permissions.verdict(host)?.evidence.probes.find(({ answer }) => answer === 'alive')
     if (witness !== undefined && !this.#seenAlive)
       return { code: 'HOST_ALIVE', message: `${witness.probe} found the host alive (${witness.detail})` }
+    const quiet = this.#seenAlive ? permissions.quiet() : null
+    if (quiet !== null) return { code: 'FROZEN', message: quiet }
     const { name, fencing } = permissions.segment(permissions.incident(id))
     const gone = this.#methods.find((method) => !fencing.includes(method))
     return gone === undefined

@@ -10,6 +10,8 @@ export interface RecheckFacts {
   verdict: Verdict
   /** Why verdicts are frozen, or null. */
   frozen: string | null
+  /** Why the silence of nova-compute on a living host says nothing yet, or null. */
+  quiet: string | null
   phase: IncidentPhase
   /** The heartbeat stamp of the verdict that opened the incident, or null. */
   recordedStamp: string | null
@@ -53,9 +55,9 @@ export function judgeRecheck(facts: RecheckFacts): Seen {
   // A beating nova-compute is never fenced, whatever the segment says.
   if (verdict.kind === 'contradiction') return { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
   if (verdict.kind === 'service-down' || dead.has(verdict.kind)) {
-    return facts.fencesIsolated && verdict.evidence.state === 'down'
-      ? { seen: 'isolated' }
-      : { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
+    if (!facts.fencesIsolated || verdict.evidence.state !== 'down')
+      return { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
+    return facts.quiet === null ? { seen: 'isolated' } : { seen: 'unclear', hold: 'FROZEN', message: facts.quiet }
   }
   // Disabled by a person since, and silent: their PUT moved the stamp, so it says nothing. Only a person goes on from here.
   if (verdict.kind === 'maintenance')

@@ -206,6 +206,7 @@ class IncidentRunner {
       const judged = judgeRecheck({
         verdict,
         frozen,
+        quiet: permissions.quiet(),
         phase: incident.phase,
         recordedStamp: incident.verdict?.evidence.updatedAt ?? null,
         stated: incident.attestation !== null,

@@ -28,3 +28,16 @@ export function staleness(
   if (ageMs <= goodForMs) return null
   return `Nova was last read ${span(ageMs)} ago: what is known of the host may be untrue by now`
 }
+
+/**
+ * Why the silence of a nova-compute whose host lives says nothing yet, or null. A fault of the control plane that began and ended while this
+ * process stood still froze no verdict, and after one agents need as long to beat again as after one that it saw.
+ */
+export function quietAfterStandstill(
+  standstill: { endedAt: number; ms: number } | null,
+  now: number,
+  quietAfterFreezeMs: number,
+): string | null {
+  if (standstill === null || now - standstill.endedAt >= quietAfterFreezeMs) return null
+  return `this process stood still for ${span(standstill.ms)}, and what silenced nova-compute may be over: no living host is fenced within ${span(quietAfterFreezeMs)} of that`
+}

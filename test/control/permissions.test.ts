@@ -51,7 +51,7 @@ describe('the recovery of a host that is seen to beat', () => {
         lastRead: () => ({ askedAt: 0, usuallyMs: 0 }),
       },
       ...{ mode: () => 'armed', standstill: { last: () => null }, segmentOfIncident: () => ({ name: 'all' }) },
-      reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500 }),
+      reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500, quietAfterFreezeMs: 60_000 }),
     }
     const incident = {
       ...{ id: 'inc-1', host: 'cmp02', mode: 'armed', openedIn: 'all', cancelled: null, crashed: null },

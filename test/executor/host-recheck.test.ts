@@ -33,7 +33,7 @@ const alive = { probes: [{ probe: 'ping', kind: 'ping', answer: 'alive', detail:
 const unsure = { probes: [{ probe: 'ping', kind: 'ping', answer: 'unknown', detail: '', at: '' } as const] }
 const look = (change: Partial<RecheckFacts> & Pick<RecheckFacts, 'verdict'>) =>
   judgeRecheck({
-    ...{ frozen: null, phase: 'confirming', recordedStamp: null, stated: false },
+    ...{ frozen: null, quiet: null, phase: 'confirming', recordedStamp: null, stated: false },
     ...{ recoversDeclared: true, fencesIsolated: false },
     ...change,
   })
@@ -82,6 +82,13 @@ describe('a look', () => {
     expect(look({ verdict: isolated, fencesIsolated: true })).toEqual({ seen: 'isolated' })
     const up = verdict('service-down', { ...alive, state: 'up' })
     expect(look({ verdict: up, fencesIsolated: true })).toMatchObject({ seen: 'unclear', hold: 'HOST_ALIVE' })
+  })
+
+  it('a living host is not fenced while its silence says nothing yet, and a dead one does not wait for that', () => {
+    const quiet = 'this process stood still'
+    const held = { seen: 'unclear', hold: 'FROZEN', message: quiet }
+    expect(look({ verdict: verdict('service-down', alive), fencesIsolated: true, quiet })).toEqual(held)
+    expect(look({ verdict: verdict('host-down'), fencesIsolated: true, quiet })).toEqual({ seen: 'dead' })
   })
 
   it("a host that a person disabled goes on only on a person's word, and not while a witness finds it alive", () => {

@@ -288,6 +288,7 @@ export class Rig {
       segment: () => this.segment,
       workflow: () => workflow,
       stoodStillUntil: () => -Infinity,
+      quiet: () => null,
       noteOurWrite: () => undefined,
     }
   }

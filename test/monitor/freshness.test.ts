@@ -1,6 +1,6 @@
 /** How old what is known of the cloud may be when something is done on it. */
 import { describe, expect, it } from 'vitest'
-import { staleness } from '../../src/monitor/freshness.ts'
+import { quietAfterStandstill, staleness } from '../../src/monitor/freshness.ts'
 
 const old = 'what is known of the host may be untrue by now'
 
@@ -25,6 +25,17 @@ describe('what was read of Nova', () => {
   ])('asked at %d, when our process stood still until 5 000', (askedAt, says) => {
     const rules = { pollIntervalMs: 60_000, probeLimitMs: 0 }
     expect(staleness({ askedAt, usuallyMs: 0 }, { endedAt: 5_000, ms: 4_000 }, 6_000, rules)).toBe(says)
+  })
+
+  it.each([
+    [null, 64_999, 60_000, null],
+    [{ endedAt: 5_000, ms: 4_000 }, 64_999, 60_000, 'no living host is fenced within 1 min of that'],
+    [{ endedAt: 5_000, ms: 4_000 }, 65_000, 60_000, null],
+    [{ endedAt: 5_000, ms: 4_000 }, 5_000, 0, null],
+  ])('of silent agents says nothing yet after standing still (%o at %d)', (standstill, now, quietMs, says) => {
+    const quiet = quietAfterStandstill(standstill, now, quietMs)
+    if (says === null) expect(quiet).toBeNull()
+    else expect(quiet).toContain(says)
   })
 
   it('is nothing before the first answer', () => {

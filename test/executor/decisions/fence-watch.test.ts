@@ -57,6 +57,15 @@ describe('a fencing chain that runs', () => {
     expect(isolated.watch.mayGoOn).not.toThrow()
   })
 
+  it('does not act again on a living host after this process stood still, and acts on a dead one', () => {
+    const living = watching(true)
+    living.stage.quiet = 'this process stood still'
+    expect(living.watch.mayGoOn).toThrow('this process stood still')
+    const dead = watching()
+    dead.stage.quiet = 'this process stood still'
+    expect(dead.watch.mayGoOn).not.toThrow()
+  })
+
   it.each(['dead', 'unknown'] as const)('goes on while a witness says %s', async (answer) => {
     const { stage, watch } = watching()
     stage.verdict = found(answer)

@@ -49,6 +49,7 @@ export class Stage {
   up: string[] = []
   /** When the process last ended standing still. */
   stoodStillUntil = -Infinity
+  quiet: string | null = null
   /** Hosts that have an incident. */
   failing: string[] = []
   /** Before the services are answered. */
@@ -100,6 +101,7 @@ export class Stage {
         hasIncident: (host: string) => this.failing.includes(host),
         setAsideReason: () => null,
         stoodStillUntil: () => this.stoodStillUntil,
+        quiet: () => this.quiet,
       } as unknown as Run['permissions'],
       proofAskedAt: 0,
       proofExpired: null,
