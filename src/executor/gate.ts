@@ -24,6 +24,12 @@ const lookAgainMs = 500
  */
 const proofGoodForMs = 5_000
 
+/**
+ * So long a start waits for Nova to be read again after the process stood still, though a person has cancelled. Shorter: a guest that we left off
+ * stays off. Longer: the person waits as long for the end of the incident.
+ */
+const readAgainWithinMs = 15_000
+
 /** The incident names the orders that hold it now, also when they change while it waits. */
 const ordered = holdsWith('ordered')
 
@@ -116,13 +122,21 @@ export class Gate {
       if (act === 'finishes' && this.#mayRestore(act)) await this.#restoreForAStart()
       const against = this.#against(act)
       if (against === null) return
-      if (permissions.incident(id).cancelled !== null)
+      if (permissions.incident(id).cancelled !== null && !this.#isNovaReadAgain(act))
         throw new LifeboatError('HOST_ALIVE', `not started, because its guest may run on ${host} as well: ${against}`)
       // Whatever holds it is said on record there, and the host is proven dead again where it must be.
       this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
       this.#waiting.catch(() => undefined)
       await sleep(clock, lookAgainMs, signal)
     }
+  }
+
+  /** All that a start waits for after the process stood still is the next reading of Nova. */
+  #isNovaReadAgain(act: Act): boolean {
+    const { permissions, id, clock } = this.#run
+    const permission = permissions.of(permissions.incident(id), act)
+    const isFrozen = !permission.allowed && 'hold' in permission && permission.hold === 'FROZEN'
+    return isFrozen && clock.now() - permissions.stoodStillUntil() < readAgainWithinMs
   }
 
   /** Why what was begun may not go on now, or null. */

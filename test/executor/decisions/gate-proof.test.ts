@@ -150,6 +150,24 @@ describe('a process that stood still since the proof was read', () => {
     ])
   })
 
+  it.each([
+    [14_000, true],
+    [16_000, false],
+  ])('starts a guest after a cancel once Nova is read again within fifteen seconds: %i ms', async (readMs, starts) => {
+    const stage = staged('recovering', proof)
+    stage.incident.cancelled = { by: 'ann', reason: 'it is back' }
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = stage.run.proofAskedAt = 4_000
+    stage.begun.finishes = { allowed: false, hold: 'FROZEN', message: 'Nova was not read since' }
+    stage.clock.after(readMs, () => (stage.begun.finishes = { allowed: true }))
+    const end = stage.gate.pass('finishes').then(
+      () => true,
+      () => false,
+    )
+    await stage.clock.advance(20_000)
+    expect(await end).toBe(starts)
+  })
+
   it('starts nothing where a cancel ends the wait for it', async () => {
     const stage = staged('recovering', proof)
     stage.incident.cancelled = { by: 'ann', reason: 'it is back' }
