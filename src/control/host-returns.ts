@@ -14,9 +14,9 @@ import {
   type ReturnFacts,
   type ReturnState,
 } from '../domain/host-return.ts'
-import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
+import { incidentOf, isForceDown, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
-import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import { awayAfterIncident, isBeating, isUnread, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import { reconcileOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
 import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
 import { staleness } from '../monitor/freshness.ts'
@@ -73,16 +73,23 @@ export class HostReturns {
   readonly #parts: AftermathParts
   readonly #watches = new Map<HostName, Watch>()
   readonly #moments: Moments
+  readonly #startedAt: number
+  /** When the newest row of an order to force a host down was written in this run, by our monotonic clock. */
+  readonly #ordered = new Map<HostName, number>()
 
   constructor(parts: AftermathParts) {
     this.#parts = parts
     this.#moments = new Moments(parts.clock)
+    this.#startedAt = parts.clock.now()
+    parts.journal.onAppend(({ host, step }) => {
+      if (host !== null && isForceDown(step)) this.#ordered.set(host, parts.clock.now())
+    })
   }
 
   /** Takes in a poll. Never throws: a return that cannot go on is told to the observer and looked at in the next poll. */
   consider(report: PollReport): void {
-    const { store, observer, signal, clock } = this.#parts
-    const beganAt = clock.now() - report.tookMs
+    const { store, observer, signal, monitor } = this.#parts
+    const readAt = monitor.lastRead()?.askedAt ?? -Infinity
     const verdicts = new Map(report.verdicts.map((verdict) => [verdict.host, verdict]))
     const returning = store.returning()
     for (const record of returning) {
@@ -94,7 +101,10 @@ export class HostReturns {
         watch.wroteAt,
         record.forcedAt === null ? -Infinity : this.#moments.of(record.forcedAt),
       )
-      if (watch.look !== null || signal.aborted || beganAt <= writtenAt) continue
+      if (watch.look !== null || signal.aborted || readAt <= writtenAt) continue
+      // A row from before says nothing of what was set on it since.
+      const isOld = verdict !== undefined && isUnread(verdict) && monitor.service(record.host) !== undefined
+      if (!report.ok || isOld) continue
       watch.look = this.#look(record, watch, verdict)
         .catch((thrown: unknown) => {
           const error = ensureError(thrown)
@@ -204,7 +214,7 @@ export class HostReturns {
   }
 
   #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
-    const { store, settings } = this.#parts
+    const { store, settings, monitor } = this.#parts
     const { ourFlags, orderedAt, forceDown, state, confirmed, failures, order, failed } = this.#record(host)
     if (ourFlags === null || store.openOn(host) !== undefined) return null
     // A front end may still serve an order whose client has gone, and nobody would take that back.
@@ -212,9 +222,10 @@ export class HostReturns {
     return {
       state,
       ourFlags,
-      unansweredUntil: orderedAt === null ? null : this.#moments.of(orderedAt) + showsWithinMs,
+      unansweredUntil: orderedAt === null ? null : this.#orderedAt(host, orderedAt) + showsWithinMs,
       isRefused: forceDown === 'refused',
       service,
+      readAt: monitor.lastRead()?.askedAt ?? -Infinity,
       pulse,
       healthy: watch.healthy,
       evacuations: watch.evacuations?.value ?? null,
@@ -226,6 +237,11 @@ export class HostReturns {
       failed: failed === null ? null : { ...failed, at: this.#moments.of(failed.at) },
       blocked: this.#blocked(host),
     }
+  }
+
+  /** By our monotonic clock: the wall clock may have been set since. Of an earlier run the stamp alone tells, and it may be older than it says. */
+  #orderedAt(host: HostName, stamp: string): number {
+    return this.#ordered.get(host) ?? Math.max(this.#moments.of(stamp), this.#startedAt)
   }
 
   /** Why nothing may be written now, or null. */

@@ -136,6 +136,8 @@ export interface ReturnFacts {
   isRefused: boolean
   /** The service as read last, or null when Nova does not list it. */
   service: Service | null
+  /** When it was asked for. */
+  readAt: number
   /** unsure: not watched long enough, or below the threshold of a silent host. */
   pulse: 'beating' | 'silent' | 'unsure'
   /** Since when it was seen up, beating and not forced down without a break, and in how many polls. Null: it is not. */
@@ -205,7 +207,8 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
     ourFlags.disabled && service.status === 'disabled' && ourFlags.reasons.includes(service.disabledReason ?? '')
   const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
-  if (nothingLeft && facts.unansweredUntil !== null) return unanswered(facts.pulse, now < facts.unansweredUntil)
+  if (nothingLeft && facts.unansweredUntil !== null)
+    return unanswered(facts.pulse, facts.readAt < facts.unansweredUntil)
   if (nothingLeft && facts.isRefused)
     return end('NOT_TAKEN', 'None of our flags is on it: our order to force it down was refused, or never left')
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')

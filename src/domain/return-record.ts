@@ -54,11 +54,19 @@ export interface ReturnRecord {
   attempts: number
 }
 
+/** States of a host whose service was read without forced_down. */
+const seenUp: ReadonlySet<ReturnState> = new Set(['proving', 'enabling'])
+
 /** Failures kept. More than any sensible `max_returns`. */
 const failuresKept = 100
 
 const stepPrefix = 'return.'
 const forceDownPrefix = 'host.force-down.'
+
+/** Whether it is the step of an order to force a host down. */
+export function isForceDown(step: string | null): boolean {
+  return step?.startsWith(forceDownPrefix) === true
+}
 
 /** The key of the next write: unique among the steps of its incident. */
 export function returnStepKey({ attempts }: ReturnRecord, kind: ReturnStepKind): string {
@@ -98,7 +106,7 @@ export function applyToReturns(records: Map<string, ReturnRecord>, entry: Entry)
 }
 
 function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefined {
-  if (entry.step?.startsWith(forceDownPrefix) === true) return afterOrder(record, entry)
+  if (isForceDown(entry.step)) return afterOrder(record, entry)
   switch (entry.kind) {
     case 'incident.opened': {
       const failures = [...record.failures, entry.at].slice(-failuresKept)
@@ -137,7 +145,9 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       }
     case 'return.changed': {
       const { to, code, message, leftovers } = entry.data
-      return { ...record, state: to, said: { code, message, at: entry.at }, leftovers: leftovers ?? [] }
+      const said = { code, message, at: entry.at }
+      const known = seenUp.has(to) && record.orderedAt === null ? withoutForcedDown(record) : record
+      return { ...known, state: to, said, leftovers: leftovers ?? [] }
     }
     case 'operator.return':
       return { ...record, order: { ...entry.data, at: entry.at } }
@@ -147,7 +157,10 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       return { ...record, attempts: record.attempts + 1, open: { key: entry.step, kind, issued: false } }
     }
     case 'step.issued':
-      return isOpen(record, entry) ? { ...record, open: { ...record.open, issued: true } } : undefined
+      if (!isOpen(record, entry)) return undefined
+      // Nova took it: a forced_down that shows from now on is of someone else.
+      const known = record.open.kind === 'clear-forced-down' ? withoutForcedDown(record) : record
+      return { ...known, open: { ...record.open, issued: true } }
     case 'step.confirmed':
       return isOpen(record, entry)
         ? { ...record, open: null, failed: null, confirmed: { ...record.confirmed, [record.open.kind]: entry.at } }
@@ -224,6 +237,12 @@ function flagsAfter(
 
 function begun(record: ReturnRecord): ReturnRecord {
   return { ...record, state: 'away', said: null, leftovers: [], confirmed: {}, open: null, failed: null }
+}
+
+/** None of ours is on it: one that someone sets from now on stays, also over another incident. */
+function withoutForcedDown(record: ReturnRecord): ReturnRecord {
+  const { ourFlags } = record
+  return ourFlags === null ? record : { ...record, ourFlags: { ...ourFlags, forcedDown: false } }
 }
 
 /** The record of a host that no entry speaks of. */

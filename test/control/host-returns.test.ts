@@ -210,21 +210,33 @@ describe('what stays behind', () => {
   })
 })
 
-/** What is put on record of a host whose forced_down is due to be cleared, when reading its row right before took so long. */
-async function recorded(tookMs: number): Promise<string[]> {
+interface Seen {
+  tookMs?: number
+  /** Nova was read in this poll. */
+  ok?: boolean
+  /** When the row in hand was asked for. The clock stands at 100 s. */
+  readAt?: number
+  /** How long ago our order to force it down was given, by the wall clock, which nobody answered. */
+  orderedAgoMs?: number
+}
+
+/** What is put on record of a host, by what is known of its row: by default, its forced_down is due to be cleared. */
+async function recorded({ tookMs = 0, ok = true, readAt = 100_000, orderedAgoMs }: Seen = {}): Promise<string[]> {
   let now = 100_000
+  const isUnset = orderedAgoMs !== undefined || !ok || readAt < now
   const kinds: string[] = []
   const service = {
     ...{ binary: 'nova-compute', host: 'cmp01', id: 's1', status: 'disabled', state: 'down', forcedDown: true },
-    disabledReason: 'ours',
+    ...(isUnset && { status: 'enabled', state: 'up', forcedDown: false }),
+    disabledReason: isUnset ? null : 'ours',
   }
   const record = {
     ...{
       host: 'cmp01',
       state: 'settling',
       said: null,
-      forcedAt: null,
-      orderedAt: null,
+      forcedAt: isUnset ? new Date(now - Math.max(1, orderedAgoMs ?? 0)).toISOString() : null,
+      orderedAt: orderedAgoMs === undefined ? null : new Date(now - orderedAgoMs).toISOString(),
       forceDown: 'taken',
       attempts: 0,
     },
@@ -248,24 +260,42 @@ async function recorded(tookMs: number): Promise<string[]> {
       listMigrations: () => Promise.resolve([]),
       updateService: () => Promise.resolve(service),
     },
-    journal: { append: (entries: Entry[]) => void kinds.push(...entries.map(({ kind }) => kind)), read: () => [] },
+    journal: {
+      ...{ read: () => [], onAppend: () => undefined },
+      append: (entries: Entry[]) => void kinds.push(...entries.map(({ kind }) => kind)),
+    },
     observer: {},
     monitor: {
-      ...{ service: () => service, frozen: () => null, lastRead: () => ({ askedAt: 100_000, usuallyMs: 0 }) },
+      ...{ service: () => service, frozen: () => null, lastRead: () => ({ askedAt: readAt, usuallyMs: 0 }) },
       ...{ segment: () => ({ name: 'all', return: defaultReturnRules }), noteOurWrite: () => undefined },
     },
     store: { returning: () => [record], returnOf: () => record, openOn: () => undefined },
     orders: { covering: () => [] },
-    ...{ mode: () => 'armed', settings: { reconcileQuietMs: 0, longestRequestMs: 0, tickMs: 10 } },
+    ...{ mode: () => 'armed', settings: { reconcileQuietMs: 0, longestRequestMs: 600_000, tickMs: 10 } },
     ...{ reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500 }), standstill: { last: () => null } },
     signal: new AbortController().signal,
   } as unknown as AftermathParts)
-  returns.consider({ ok: true, frozen: null, tookMs: 10, verdicts: [verdict] } as unknown as PollReport)
+  returns.consider({ ok, frozen: null, tookMs: 10, verdicts: [verdict] } as unknown as PollReport)
   await returns.idle()
   return kinds
 }
 
 test('nothing is taken back on what was read of Nova too long ago: the host may be silent by now', async () => {
-  expect(await recorded(1_000)).toContain('step.intended')
-  expect(await recorded(60_000)).toEqual(['return.changed'])
+  expect(await recorded({ tookMs: 1_000 })).toContain('step.intended')
+  expect(await recorded({ tookMs: 60_000 })).toEqual(['return.changed'])
+})
+
+describe('a return without our flags on the row', () => {
+  test.each<[string, Seen, boolean]>([
+    ['ends where the row was read after they were set', { readAt: 99_999.5 }, true],
+    ['does not end in a poll that read nothing', { ok: false }, false],
+    ['does not end on a row from before they were set', { readAt: 99_000 }, false],
+    [
+      'does not end while Nova may still serve our order, though the wall clock was set forward',
+      { orderedAgoMs: 1_200_000 },
+      false,
+    ],
+  ])('%s', async (_title, seen, ends) => {
+    expect((await recorded(seen)).includes('service.restored')).toBe(ends)
+  })
 })

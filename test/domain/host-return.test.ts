@@ -36,6 +36,7 @@ const ready: ReturnFacts = {
   state: 'settling',
   ourFlags,
   unansweredUntil: null,
+  readAt: now,
   isRefused: false,
   service: forced,
   pulse: 'beating',
@@ -422,6 +423,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
     reasons: fc.constant([ours]),
   }),
   unansweredUntil: fc.constant(null),
+  readAt: fc.constant(now),
   isRefused: fc.boolean(),
   service: fc.option(
     fc.record({

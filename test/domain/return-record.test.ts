@@ -91,6 +91,33 @@ class Told {
   }
 }
 
+describe('a forced_down of someone else', () => {
+  const again = { forcedDown: true, status: 'disabled', disabledReason: text('1') }
+  const became = (told: Told, to: string): Told =>
+    told.tell({
+      kind: 'return.changed',
+      data: { from: 'settling', to, code: 'C', message: 'm' },
+    } as unknown as NewEntry)
+
+  test('is not ours once Nova took our order to clear it, whatever it shows then and if the host fails again', () => {
+    const told = new Told().opened('1').marked('1').wrote('clear-forced-down', 'step.issued', 'step.failed')
+    expect(told.record.ourFlags).toMatchObject({ forcedDown: false, disabled: true })
+    expect(told.opened('2').marked('2', again).record.ourFlags?.forcedDown).toBe(false)
+  })
+
+  test('is not ours once the host was read without it', () => {
+    const told = became(new Told().opened('1').marked('1'), 'proving')
+    expect(told.opened('2').record.ourFlags?.forcedDown).toBe(false)
+    expect(told.marked('2').record.ourFlags?.forcedDown).toBe(true)
+  })
+
+  test('may be ours while Nova has not answered our order to set it', () => {
+    const told = new Told().opened('1').marked('1')
+    told.tell({ kind: 'step.intended', incident: '1', step: 'host.force-down.2', data: {} } as unknown as NewEntry)
+    expect(became(told, 'proving').record.ourFlags?.forcedDown).toBe(true)
+  })
+})
+
 describe('a mark', () => {
   test('is what we set: both flags of a host that was enabled and up', () => {
     expect(new Told().opened('1').marked('1').record.ourFlags).toEqual({
