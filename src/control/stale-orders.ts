@@ -36,6 +36,9 @@ import { orderHolds } from '../orders/order-holds.ts'
 const closelyForMs = 60_000
 const laterEveryMs = 15_000
 
+/** Nova's names of the writes of a repair. */
+const repairActions: ReadonlySet<string> = new Set(['resetState', 'stop'])
+
 /** What is remembered of one host between polls; a restart learns it again. */
 interface Watch {
   beatingSince: number | null
@@ -145,13 +148,17 @@ export class StaleOrders {
     const done = repairSteps(now?.steps.values() ?? [])
     // What someone did before our own reset is seen no less for it.
     const repaired = new Set(done.flatMap(({ requestId }) => requestId ?? []))
-    const newest = actions.find(({ requestId }) => !repaired.has(requestId)) ?? null
+    const ours = new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? []))
+    const us = new Set(actions.filter(({ requestId }) => ours.has(requestId)).map(({ userId }) => userId))
+    // Ours are those of our user, also where no answer told the request's id.
+    const isRepair = ({ requestId, userId, action }: InstanceAction): boolean =>
+      repaired.has(requestId) || (done.length > 0 && us.has(userId) && repairActions.has(action))
+    const newest = actions.find((action) => !isRepair(action)) ?? null
     const wasTaken = this.#taken.has(order.seq)
     if (isTaken({ order, records, event })) this.#taken.add(order.seq)
     const decision = decideStaleOrder({
       ...{ order, instance, records, event, wasTaken },
-      newest,
-      ours: new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? [])),
+      ...{ newest, ours },
       outcome: now?.outcome ?? null,
       isReset: done.some(isConfirmedReset),
       isResetForIt: ofOrder(order, done).some(isConfirmedReset),

@@ -28,8 +28,10 @@ export interface RepairRun {
   signal: AbortSignal
   /** Pause between two readings. */
   tickMs: number
-  /** How long a write whose answer was lost may still show up in Nova. Too short: it is sent again, which changes nothing. */
+  /** How long a stop whose answer was lost may still show up in Nova. Too short: it is sent again, which changes nothing. */
   reconcileQuietMs: number
+  /** How long a request may be served after it was sent. A reset that comes late takes an instance out of whatever it is in by then. */
+  longestRequestMs: number
 }
 
 const prefix = 'repair.'
@@ -81,8 +83,9 @@ export async function repair(
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'JOURNAL_UNAVAILABLE') throw error
-    // A refusal is an answer, and what was held back never left; what was lost is looked for below.
-    if (error.certainty !== 'unknown') return fail(run, step, error)
+    // A refusal is an answer, and what was held back never left. What was lost is looked for, and what a proxy refused with 503 may have been taken.
+    if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(run, step, error)
+    return follow(run, kind, step, Math.max(shownWithinMs, lostForMs(run, kind)))
   }
   await follow(run, kind, step, shownWithinMs)
 }
@@ -92,8 +95,13 @@ export async function reconcileRepairs(run: RepairRun, steps: readonly StepRecor
   for (const { key, kind, status } of steps) {
     if (kind !== 'reset-state' && kind !== 'stop') continue
     if (status === 'issued') await follow(run, kind, key, shownWithinMs)
-    else if (status === 'intended') await follow(run, kind, key, run.reconcileQuietMs)
+    else if (status === 'intended') await follow(run, kind, key, lostForMs(run, kind))
   }
+}
+
+/** Until then nothing is sent again (law L3). */
+function lostForMs({ reconcileQuietMs, longestRequestMs }: RepairRun, kind: RepairKind): number {
+  return kind === 'reset-state' ? longestRequestMs : reconcileQuietMs
 }
 
 async function follow(run: RepairRun, kind: RepairKind, step: string, limitMs: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CallOptions } from '../../src/domain/cloud.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
 import type { RepairKind } from '../../src/domain/stale-order.ts'
 import { repair, type RepairRun } from '../../src/executor/stale-order-steps.ts'
 import { VirtualClock } from '../../src/simulator/virtual-clock.ts'
@@ -54,6 +55,7 @@ beforeEach(() => {
     signal: new AbortController().signal,
     tickMs: 1_000,
     reconcileQuietMs: 30_000,
+    longestRequestMs: 600_000,
   }
 })
 
@@ -75,5 +77,32 @@ describe.each(kinds)('a %s', (kind) => {
     inCommit = () => clock.leap(1_000)
     await repair(run, kind, broken, [])
     expect([sent, rows]).toEqual([1, ['step.intended', 'step.issued', 'step.confirmed']])
+  })
+})
+
+describe('a reset', () => {
+  const lost = (code: 'API_TIMEOUT' | 'API_UNAVAILABLE'): void => {
+    const certainty = code === 'API_TIMEOUT' ? 'unknown' : 'not-applied'
+    run.cloud.resetState = () => Promise.reject(new LifeboatError(code, 'no answer', { certainty }))
+  }
+
+  it.each(['API_TIMEOUT', 'API_UNAVAILABLE'] as const)(
+    'that ended in %s is confirmed when Nova took it',
+    async (code) => {
+      lost(code)
+      await repair(run, 'reset-state', broken, [])
+      expect(rows).toEqual(['step.intended', 'step.confirmed'])
+    },
+  )
+
+  it('that is lost is not given up, nor sent again, while a front end may still serve it', async () => {
+    lost('API_TIMEOUT')
+    run.cloud.getInstance = () => Promise.resolve(broken)
+    const repaired = repair(run, 'reset-state', broken, [])
+    await clock.advance(599_000)
+    expect(rows).toEqual(['step.intended'])
+    await clock.advance(2_000)
+    await repaired
+    expect(rows).toEqual(['step.intended', 'step.failed STATE_MISMATCH'])
   })
 })
