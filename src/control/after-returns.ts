@@ -188,7 +188,8 @@ export class AfterReturns {
     const seen = await lookAtReturned({
       ...{ cloud, host: record.host, incident, policy, cleared: watch.cleared, signal: this.#parts.signal },
       lastSign: lastSignOf(incident),
-      backAt: Date.parse(record.backAt),
+      // By the cloud's clock, as Nova's stamps are: ours may have been far behind when the host came back.
+      backAt: this.#parts.monitor.cloudNow() - (clock.now() - watch.backAt),
       // What is being started just now is followed there.
       isBusy: () => watch.starts !== null,
     })

@@ -1,4 +1,5 @@
 /** What incidents before this one did with an instance, as the journal tells it: an index over its plans. */
+import { wasOffUntilNextFailure } from '../domain/after-return.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import { foldIncidents, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import { isStopAgain } from '../domain/instance-failure.ts'
@@ -41,7 +42,8 @@ export function earlierRecovery(
     const end = own.at(-1)
     if (folded === undefined || recovery === undefined || end === undefined) continue
     // A plan alone leaves no traces in Nova.
-    if (recovery.steps.size === 0 && recovery.round === 0 && !waitedForRestart(folded, recovery)) continue
+    const waited = waitedForRestart(folded, recovery) || wasOffUntilNextFailure(recovery)
+    if (recovery.steps.size === 0 && recovery.round === 0 && !waited) continue
     const provenDeadSince = (host: string): boolean =>
       journal.read({ host, kinds: ['proof.recorded'], after: end.seq, limit: 1 }).length > 0
     return { ...told(folded, recovery), plannedAt, endedAt: end.at, provenDeadSince }
@@ -72,5 +74,6 @@ function told(
     ordered: powerOrderOf(recovery),
     lookedAt: attempts(recovery)[0]?.before?.cloudTime ?? null,
     ofCrash: crashed === null ? null : crash,
+    isOffAfterReturn: wasOffUntilNextFailure(recovery),
   }
 }

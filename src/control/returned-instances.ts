@@ -3,16 +3,16 @@
  * its death. Gives what is new as entries; writes nothing.
  */
 import { mayBeOff, mayHaveDiedWithHost, planAfterReturn } from '../engine/after-return.ts'
-import { afterReturnRule, offAfterReturn } from '../domain/after-return.ts'
+import { afterReturnRule, offAfterReturn, ranSince } from '../domain/after-return.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
-import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import { requestsOf, type Incident, type InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceAction, InstanceId } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { InstancePlan } from '../domain/plan.ts'
-import { lastOrder } from '../domain/power-history.ts'
+import { lastOrder, wasRunSince } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import { afterOf, runningAgain } from '../executor/start-again.ts'
@@ -133,9 +133,10 @@ function isBegun({ steps }: InstanceRecovery): boolean {
 
 async function outcomeNow(
   { cloud, cleared, signal }: ReturnedLook,
-  { plan }: InstanceRecovery,
+  recovery: InstanceRecovery,
   seen: Instance | undefined,
 ): Promise<Outcome | null> {
+  const { plan } = recovery
   const id = plan.instanceId
   if (seen === undefined) return elsewhere(cloud, id, signal)
   if (isRunning(seen)) return runningAgain(seen, 'STARTED_BY_OTHERS')
@@ -143,8 +144,9 @@ async function outcomeNow(
   if (seen.vmState !== 'stopped' || seen.taskState !== null || seen.updatedAt === known) return null
   const actions: InstanceAction[] = await cloud.listActions(id, { signal })
   cleared.set(id, seen.updatedAt)
-  if (lastOrder(actions) !== 'stop') return null
-  const message = 'its owner stopped it after all; it stays off'
+  const isStopped = lastOrder(actions) === 'stop'
+  if (!isStopped && !wasRunSince(actions, plan.original.instance.updatedAt, requestsOf(recovery))) return null
+  const message = `${isStopped ? 'its owner stopped it after all' : ranSince}; it stays off`
   return { outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: afterOf(seen) }
 }
 

@@ -75,10 +75,17 @@ const finalCodes: ReadonlySet<string> = new Set([
 
 /** The instances of the incident that ran before their host came back by itself and do not run now, as far as is known. */
 export function offAfterReturn({ instances }: Pick<Incident, 'instances'>): InstanceRecovery[] {
-  return [...instances.values()].filter(
-    ({ plan, outcome }) =>
-      plan.rule === afterReturnRule && outcome?.outcome !== 'recovered' && !finalCodes.has(outcome?.code ?? ''),
-  )
+  return [...instances.values()].filter(isOff)
+}
+
+function isOff({ plan, outcome }: InstanceRecovery): boolean {
+  return plan.rule === afterReturnRule && outcome?.outcome !== 'recovered' && !finalCodes.has(outcome?.code ?? '')
+}
+
+/** Whether it was one of them until its host failed again: Nova shows it as one that switched itself off long before that. */
+export function wasOffUntilNextFailure(recovery: InstanceRecovery): boolean {
+  const { plan, outcome } = recovery
+  return isOff(recovery) || (plan.rule === afterReturnRule && outcome?.code === 'HOST_FAILED_AGAIN')
 }
 
 /** Those of them that Lifeboat starts as soon as it may. */
@@ -94,6 +101,9 @@ export function isUnfinished({ known, off, supersededBy }: WatchedReturn, incide
   const now = offAfterReturn(incident).length
   return now > 0 || (supersededBy === null && (!known || off !== now))
 }
+
+/** Of an instance that is off, but no longer because its host went down. */
+export const ranSince = 'someone started it since, and it went off by itself'
 
 /** The rule that stands in the plans of such instances, where a workflow's would. */
 export const afterReturnRule = 'after-return'

@@ -62,6 +62,11 @@ export function wasHeldBack({ error }: Pick<StepRecord, 'error'>): boolean {
   return error?.code === 'HELD_BACK'
 }
 
+/** Ids of what we ordered for an instance, as far as Nova told them. */
+export function requestsOf({ steps }: Pick<InstanceRecovery, 'steps'>): ReadonlySet<string | null> {
+  return new Set([...steps.values()].map(({ requestId }) => requestId))
+}
+
 /** Whether it is a step of an instance, and not of a host. */
 export function isOfInstance(record: StepRecord): record is StepRecord<StepKind> {
   return isStepKind(record.kind)

@@ -41,6 +41,20 @@ export function lastStartOrderMs(actions: readonly InstanceAction[]): number {
   return last === undefined ? -Infinity : cloudTimeMs(last.startedAt)
 }
 
+/**
+ * Whether a person has had its guest run since it was found off, so that what turned it off later is no business of ours.
+ * @param offSince its `updated_at` then
+ * @param ours ids of our own orders
+ */
+export function wasRunSince(
+  actions: readonly InstanceAction[],
+  offSince: string,
+  ours: ReadonlySet<string | null>,
+): boolean {
+  const others = actions.filter(({ requestId }) => !ours.has(requestId))
+  return lastStartOrderMs(others) > cloudTimeMs(offSince)
+}
+
 const memoryStates: Partial<Record<string, string>> = {
   pause: 'paused',
   suspend: 'suspended',

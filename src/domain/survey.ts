@@ -75,6 +75,8 @@ export interface EarlierRecovery {
   lookedAt: string | null
   /** Of a guest that crashed on its living host; null: its host had failed. */
   ofCrash: EarlierCrash | null
+  /** Its host had come back by itself, and it was off since then. */
+  isOffAfterReturn: boolean
   /** ISO, our wall clock. */
   plannedAt: string
   /** Null: that incident is open and still works on the instance. */

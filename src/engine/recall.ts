@@ -63,11 +63,14 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
   if (outcome?.outcome === 'recovered' || asItsOwnerLeftIt.has(outcome?.code ?? '')) return null
   const actions = seen.actions ?? []
   if (ordersSince(earlier, actions).some(({ action }) => changingOrders.has(action))) return null
-  const [wanted, because] = wantedSince(earlier, powerOrderSince(earlier, actions))
+  const power = powerOrderSince(earlier, actions)
+  // A person started or stopped it since its host had come back: its history says how that ended.
+  if (earlier.isOffAfterReturn && power !== undefined) return null
+  const [wanted, because] = wantedSince(earlier, power)
   const vmState = vmStateOf(before.instance.vmState, seen.instance.vmState, wanted)
   const { instance, original } = seen
   // Nothing was done to it: only its history misleads.
-  if (earlier.ofCrash !== null && earlier.steps.length === 0)
+  if ((earlier.ofCrash !== null || earlier.isOffAfterReturn) && earlier.steps.length === 0)
     return { ...original, wanted, wantedBecause: because, flagged: true }
   const locked = lockedByOthers(before, instance)
   return {

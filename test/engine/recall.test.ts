@@ -46,6 +46,7 @@ function earlier({ before, wanted = 'running', outcome, error, proven = [] }: To
     ordered: null,
     lookedAt: null,
     ofCrash: null,
+    isOffAfterReturn: false,
     plannedAt: '2030-01-01T00:00:00Z',
     endedAt: '2030-01-01T01:00:00Z',
     provenDeadSince: (host: string) => proven.includes(host),
@@ -209,4 +210,28 @@ describe('whether the guest may run elsewhere', () => {
   ])('of a request that left no trace: %s', (_when, at, doubted) =>
     expect(doubtAbout(lost({ details: {} }), seen({ nowMs: Date.parse(at) }), 'cmp01') !== null).toBe(doubted),
   )
+})
+
+describe('an instance that was off since an earlier return of its host', () => {
+  const off = { ...instance, vmState: 'stopped', fault: null } as Instance
+  const before = { ...earlier({ outcome: { outcome: 'left', code: 'HOST_FAILED_AGAIN' } }), steps: [] }
+  const recall = (actions: InstanceAction[]) =>
+    recalledInitialState(
+      { ...before, isOffAfterReturn: true },
+      {
+        ...{ instance: off, original: { ...original, instance: off, wanted: 'stopped' }, actions, evacuations: [] },
+        ...{ actedOnGuest: false, nowMs: Date.parse('2030-01-01T05:00:00Z') },
+      },
+    )
+
+  it('is to run, however long ago Nova itself stopped it', () => {
+    expect(recall([order('stop', 'sync', '00:01', null)])).toMatchObject({
+      wanted: 'running',
+      instance: { vmState: 'stopped' },
+    })
+  })
+
+  it.each(['start', 'stop'])('is as Nova has it once a person ordered: %s', (what) => {
+    expect(recall([order(what, 'theirs', '02:00'), order('stop', 'sync', '00:01', null)])).toBeNull()
+  })
 })

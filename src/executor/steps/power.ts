@@ -1,7 +1,9 @@
 /** Start and stop an instance on its new, living host. */
 import { LifeboatError } from '../../domain/errors.ts'
 import { powerState, type Instance } from '../../domain/instance.ts'
-import { lastOrder } from '../../domain/power-history.ts'
+import { afterReturnRule, ranSince } from '../../domain/after-return.ts'
+import { requestsOf } from '../../domain/incident.ts'
+import { lastOrder, wasRunSince } from '../../domain/power-history.ts'
 import type { PowerState } from '../../domain/step-payloads.ts'
 import type { Run } from '../context.ts'
 import { doneSince } from '../how-far.ts'
@@ -40,13 +42,15 @@ export const start: StepDriver<'start'> = powerStep({
  */
 export const startWhereItIs: StepDriver<'start'> = {
   ...start,
-  before: async ({ watch, plan, run, signal }) => {
+  before: async ({ watch, plan, recovery, run, signal }) => {
     const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
     if (seen.host !== run.host)
       throw new LifeboatError('STATE_MISMATCH', `it is on ${seen.host ?? 'no host'}, and no longer on ${run.host}`)
     if (isRunning(seen)) return { nothingToDo: powerStateOf(seen) }
     const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
     if (lastOrder(actions) === 'stop') throw new LifeboatError('CANCELLED', 'its owner stopped it')
+    if (plan.rule === afterReturnRule && wasRunSince(actions, plan.original.instance.updatedAt, requestsOf(recovery)))
+      throw new LifeboatError('CANCELLED', ranSince)
     if (seen.taskState !== null)
       throw new LifeboatError('INSTANCE_BUSY', `Nova is at work on it (${seen.taskState})`, { retry: 'backoff' })
     if (seen.vmState !== 'stopped') throw new LifeboatError('STATE_MISMATCH', `Nova shows it ${seen.vmState}`)
