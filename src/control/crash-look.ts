@@ -75,6 +75,7 @@ export interface CrashLook {
   reportedAt: number
   sinceMs: number
   requests: CrashFacts['requests']
+  evacuatedFrom: CrashFacts['evacuatedFrom']
   cancelled: CancelledCrash | null
   rules: CrashRules
   workflow: CrashWorkflow
@@ -84,10 +85,20 @@ export interface CrashLook {
 /** Throws what reading the cloud throws. */
 export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   const { cloud, host, rules, workflow, signal } = look
-  const { crashedAt, reportedAt, sinceMs, requests, cancelled } = look
+  const { crashedAt, reportedAt, sinceMs, requests, evacuatedFrom, cancelled } = look
   const instance = await getInstance(look)
   const unread: CrashFacts = {
-    ...{ host, instance, crashedAt, reportedAt, sinceMs, requests, cancelled, aggregates: [] as Aggregate[] },
+    ...{
+      host,
+      instance,
+      crashedAt,
+      reportedAt,
+      sinceMs,
+      requests,
+      evacuatedFrom,
+      cancelled,
+      aggregates: [] as Aggregate[],
+    },
     ...{ live: null, actions: null, encrypted: false, mayActForProject: false },
   }
   if (instance === null || instance.host !== host) return unread

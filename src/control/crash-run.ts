@@ -361,6 +361,7 @@ export class CrashRun {
       ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules() },
       ...{ crashedAt: this.#case.crashedAt(), reportedAt: this.#case.reportedAt() },
       ...{ sinceMs: clock.now() - this.#reportedAt, requests: this.#requests() },
+      evacuatedFrom: this.#evacuatedFrom(),
       cancelled: record.cancelled(instance, host, monitor.cloudNow()),
     })
   }
@@ -370,6 +371,15 @@ export class CrashRun {
     const own = this.#case.requests()
     const all = this.#parts.record.requests(this.instance, this.#reportedAt, this.#case.incident)
     return own === null || all === null ? null : [...own, ...all]
+  }
+
+  #evacuatedFrom(): HostName[] {
+    const open = this.#parts.store.open().filter(({ host, mode }) => host !== this.host && mode === 'armed')
+    const isToCome = ({ instances }: Incident): boolean => {
+      const recovery = instances.get(this.instance)
+      return recovery !== undefined && recovery.outcome === null && recovery.plan.decision === 'recover'
+    }
+    return open.filter(isToCome).map(({ host }) => host)
   }
 
   #rules() {

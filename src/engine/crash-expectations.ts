@@ -84,6 +84,7 @@ function factsOf(one: Case): CrashFacts {
     encrypted: volumes.some((kind) => kind !== 'plain'),
     mayActForProject: one.mayActForProject ?? false,
     ...{ crashedAt, reportedAt: crashedAt, sinceMs: (one.reportedSecondsAgo ?? 3) * 1_000, requests: [] },
+    evacuatedFrom: [],
     cancelled: cancelled === null ? null : { openedAt: cancelled, closedAt: cancelled, requests: [] },
   }
 }

@@ -74,6 +74,9 @@ function decideBy(
     // The guest runs on its new host a moment before Nova shows it there: only the end of the task tells whether it came to this one.
     if (instance.taskState === 'migrating')
       return { do: 'wait', rule: '', message: `${where}, and is moving it (migrating)` }
+    // So does one that is evacuated; there the task is gone for a moment, too, before Nova shows the new host.
+    if (facts.evacuatedFrom.some((from) => from === instance.host))
+      return { do: 'wait', rule: '', message: `${where}, and it is being evacuated from there` }
     return noRule('MOVED_BY_OTHERS', `${where}, so it did not crash there`)
   }
   const asked = (late === 'read' ? crashFactsOf : earlyFactsOf)(instance, facts, settings)

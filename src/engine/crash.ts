@@ -37,6 +37,8 @@ export interface CrashFacts {
   reportedAt: number
   /** Ids of what Lifeboat itself has ordered for it, after its host's return too; null: that of a restart because of this crash is not known. */
   requests: readonly string[] | null
+  /** Other hosts whose open incidents are still to bring it back. */
+  evacuatedFrom: readonly HostName[]
   /** Its last crash on this host, if a person cancelled the incident. Then `actions` were read. */
   cancelled: CancelledCrash | null
   /** Time since the report came, by our monotonic clock. */

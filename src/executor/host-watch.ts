@@ -121,6 +121,15 @@ export class HostWatch {
     return seenAt === undefined ? -Infinity : Math.max(seenAt, this.#changesAskedAt)
   }
 
+  /**
+   * The cloud's time, ISO, for which what is known of the instance is true: when Nova was asked, for its answer may have taken long, and what was
+   * ordered meanwhile is not in it. Now, for an instance that was never shown.
+   */
+  knownAtCloudTime(id: InstanceId): string {
+    const agoMs = this.#clock.now() - this.knownAt(id)
+    return new Date(this.cloudNow() - (Number.isFinite(agoMs) ? agoMs : 0)).toISOString()
+  }
+
   /** Monotonic time at which the instance itself was last shown. Its tags are of then: no listing of changes tells of a tag (docs/nova.md §1.3). */
   shownAt(id: InstanceId): number {
     return this.#seenAt.get(id) ?? -Infinity

@@ -3,8 +3,8 @@
  * whether, and never says how it ended: Nova is read again for that.
  */
 import { ensureError, LifeboatError } from '../domain/errors.ts'
-import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
-import type { Instance } from '../domain/instance.ts'
+import { requestsOf, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
+import type { Instance, InstanceAction } from '../domain/instance.ts'
 import { stopAgain } from '../domain/instance-failure.ts'
 import type { RecipeStep, RetryPolicy } from '../domain/plan.ts'
 import { lastOrder } from '../domain/power-history.ts'
@@ -17,7 +17,7 @@ import { retryRead } from './retry.ts'
 import type { Slots } from './slots.ts'
 import type { StepDriver } from './step-driver.ts'
 import { runStep } from './step-runner.ts'
-import { startWhereItIs, stopWhereItIs } from './steps/power.ts'
+import { powerStateOf, startWhereItIs, stopWhereItIs } from './steps/power.ts'
 import { reboot } from './steps/reboot.ts'
 
 export interface RestartScene {
@@ -76,9 +76,9 @@ const stopRetry: RetryPolicy = {
 /**
  * Stops the guest again whose owner had ordered a stop in the moment between our last look and our reboot: Nova carried out both, and the
  * reboot came last. A guest that its owner wants off must not run.
- * Goes on with a stop that was tried before. Throws what the last attempt threw.
+ * Goes on with a stop that was tried before, as long as nobody has ordered a start since. Throws what the last attempt threw.
  *
- * @returns what Nova shows of it then; null where no such order was given
+ * @returns what Nova shows of it then; null where no such order stands, or it was deleted
  */
 export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
   const { run, watch, recovery, trouble } = scene
@@ -88,15 +88,37 @@ export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
   const stop: RecipeStep = { id: stopAgain, do: 'stop', deadlineMs: 300_000, retry: stopRetry }
   const restart = lastRestart(recovery)
   if (restart === undefined) return null
-  if (!hasBegun(recovery, stop.id)) {
-    const actions = await reading(() => run.cloud.listActions(plan.instanceId, { signal: run.signal }))
-    const others = actions.filter(({ requestId }) => requestId !== restart.requestId)
-    if (lastOrder(orderedSince(restart.cloudTime, others)) !== 'stop') return null
-    const seen = await reading(() => watch.read(plan.instanceId))
-    if (seen.vmState !== 'active') return null
+  const history = (): Promise<InstanceAction[]> => run.cloud.listActions(plan.instanceId, { signal: run.signal })
+  const isStopped = (actions: readonly InstanceAction[]): boolean => {
+    const ours = requestsOf(recovery)
+    const others = actions.filter(({ requestId }) => !ours.has(requestId))
+    return lastOrder(orderedSince(restart.cloudTime, others)) === 'stop'
   }
-  await runStep(stopWhereItIs, stepScene(scene, stop, 'closes'), scene.gate, scene.slots)
-  return reading(() => watch.read(plan.instanceId))
+  // Until the stop is taken, which may be hours after it was first tried, its owner may start the guest.
+  const stopIfStillWanted: StepDriver<'stop'> = {
+    ...stopWhereItIs,
+    before: async (at) => {
+      if (isStopped(await retryRead(run.clock, at.signal, history))) return stopWhereItIs.before(at)
+      return { nothingToDo: powerStateOf(await retryRead(run.clock, at.signal, () => watch.read(plan.instanceId))) }
+    },
+  }
+  let mayBeOwed = hasBegun(recovery, stop.id)
+  try {
+    if (!mayBeOwed) {
+      if (!isStopped(await reading(history))) return null
+      const seen = await reading(() => watch.read(plan.instanceId))
+      if (seen.vmState !== 'active') return null
+    }
+    mayBeOwed = true
+    await runStep(stopIfStillWanted, stepScene(scene, stop, 'closes'), scene.gate, scene.slots)
+    mayBeOwed = false
+    const seen = await reading(() => watch.read(plan.instanceId))
+    return seen.vmState === 'active' ? null : seen
+  } catch (thrown) {
+    // Its owner deleted it: nothing of it is owed, and the next look says so.
+    if (!mayBeOwed && ensureError(thrown).code === 'INSTANCE_GONE') return null
+    throw thrown
+  }
 }
 
 function stepScene({ run, watch, recovery, trouble }: RestartScene, step: RecipeStep, act: 'begins' | 'closes') {

@@ -103,7 +103,14 @@ async function planOfOne(
   const facts: CrashFacts = {
     ...{ host: instance.host ?? '', instance, actions, aggregates, ...encryption },
     live: isJudgedByHypervisor(instance) ? 'off' : null,
-    ...{ crashedAt: clock.wall(), reportedAt: clock.wall(), sinceMs: 0, requests: [], cancelled: null },
+    ...{
+      crashedAt: clock.wall(),
+      reportedAt: clock.wall(),
+      sinceMs: 0,
+      requests: [],
+      evacuatedFrom: [],
+      cancelled: null,
+    },
   }
   const rules = { segment: name, restart, policy, owner: ownerPolicy }
   const decision = workflows.instance.decide(facts, rules)

@@ -26,6 +26,7 @@ function facts(changes: Partial<CrashFacts> = {}): CrashFacts {
       reportedAt: 0,
       sinceMs: 3_000,
       requests: [],
+      evacuatedFrom: [],
       cancelled: null,
     },
     ...changes,

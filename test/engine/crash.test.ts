@@ -25,7 +25,7 @@ function facts(changes: Partial<CrashFacts> = {}): CrashFacts {
     host: 'cmp01',
     instance: instance({ host: 'cmp01', metadata: asked }),
     ...{ live: 'off', actions: null, aggregates: [], encrypted: false, mayActForProject: false },
-    ...{ crashedAt, reportedAt: crashedAt, sinceMs: 3_000, requests: [], cancelled: null },
+    ...{ crashedAt, reportedAt: crashedAt, sinceMs: 3_000, requests: [], evacuatedFrom: [], cancelled: null },
     ...changes,
   }
 }
@@ -53,6 +53,16 @@ describe('an instance that was reported crashed', () => {
   test.each<[string, Partial<CrashFacts>, object]>([
     ['is ignored when Nova knows it no longer', { instance: null }, { do: 'nothing', code: 'INSTANCE_GONE' }],
     ['is ignored when it is on another host', like({ host: 'cmp02' }), { do: 'nothing', code: 'MOVED_BY_OTHERS' }],
+    [
+      'is waited for when an incident is bringing it over, until Nova shows it there',
+      { ...like({ host: 'cmp02' }), evacuatedFrom: ['cmp02'] },
+      { do: 'wait' },
+    ],
+    [
+      'is ignored on the dead host that it was brought over from',
+      { ...like({ host: 'cmp02' }), evacuatedFrom: ['cmp03'] },
+      { do: 'nothing', code: 'MOVED_BY_OTHERS' },
+    ],
     ['is ignored when it has no guest', like({ vmState: 'shelved_offloaded' }), { do: 'nothing', code: 'NO_GUEST' }],
     ['is ignored when nobody asked for it', like({ metadata: {} }), { do: 'nothing', code: 'NOT_ASKED' }],
     [

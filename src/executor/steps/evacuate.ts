@@ -91,7 +91,7 @@ export const evacuate: StepDriver<'evacuate'> = {
       spentEvacuations: spent.filter((uuid) => uuid !== cameTrue?.uuid),
       ...(waiting.length > 0 && { waitingEvacuations: waiting }),
       knownRequests: earlier.flatMap((record) => record.requestId ?? []),
-      cloudTime: new Date(watch.cloudNow()).toISOString(),
+      cloudTime: watch.knownAtCloudTime(plan.instanceId),
     }
     // One that was held back may have seen an order in a task that is gone by now.
     const ordered = (isFirst ? powerOrderIn(seen, plan) : null) ?? powerOrderOf(recovery)

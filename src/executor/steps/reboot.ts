@@ -5,6 +5,7 @@
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
+import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { isRunning, powerStateOf } from './power.ts'
@@ -15,6 +16,12 @@ import { isRunning, powerStateOf } from './power.ts'
  */
 const clockMarginMs = 5_000
 
+/**
+ * How long ago Nova may have been asked for the instance when its reboot leaves. Longer: a guest is rebooted that its owner has stopped or rebooted
+ * since. Shorter: Nova is asked for the history of more instances.
+ */
+const shownGoodForMs = 2_000
+
 export const reboot: StepDriver<'reboot'> = {
   before: async (scene) => {
     const { watch, plan, run, signal } = scene
@@ -24,9 +31,11 @@ export const reboot: StepDriver<'reboot'> = {
     if (seen.taskState !== null) throw new LifeboatError('INSTANCE_BUSY', `Nova is at work on it (${seen.taskState})`)
     if (seen.vmState !== 'active' && seen.vmState !== 'error')
       throw new LifeboatError('STATE_MISMATCH', `Nova shows it ${seen.vmState}`)
-    const cloudTime = new Date(watch.cloudNow()).toISOString()
-    const before = { ...powerStateOf(seen), cloudTime }
-    return (await guestRuns(scene)) ? { nothingToDo: before } : { before, request: { type: 'HARD' } }
+    const before = { ...powerStateOf(seen), cloudTime: watch.knownAtCloudTime(plan.instanceId) }
+    const shownAt = watch.knownAt(plan.instanceId)
+    if (await guestRuns(scene)) return { nothingToDo: before }
+    if (run.clock.now() - shownAt > shownGoodForMs) await throwIfActedOn(scene, before.cloudTime)
+    return { before, request: { type: 'HARD' } }
   },
   send: ({ run, plan }, as) => run.cloud.reboot(plan.instanceId, plan.asProject ?? undefined, as),
   // Nova sets the task before it answers: once that is gone, it has come to an end.
@@ -34,11 +43,12 @@ export const reboot: StepDriver<'reboot'> = {
     const { run, watch, plan, signal } = scene
     for (;;) {
       const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
-      if (seen.vmState === 'error')
+      const isOver = seen.taskState === null
+      // It was in ERROR before, and Nova shows that until the reboot is over.
+      if (isOver && seen.vmState === 'error')
         throw new LifeboatError('STATE_MISMATCH', `it went to ERROR: ${seen.fault ?? 'no reason given'}`, {
           certainty: 'applied',
         })
-      const isOver = seen.taskState === null
       if (isOver && !isRunning(seen) && requestId !== null) await throwIfFailed(scene, requestId)
       // Off again by now: whether its owner or another crash did that is for the next look.
       if (isOver) return powerStateOf(seen)
@@ -67,6 +77,14 @@ async function guestRuns({ run, plan, signal }: StepScene): Promise<boolean> {
     if (error.code !== 'API_FAULT' && error.code !== 'API_TIMEOUT') throw error
     throw new LifeboatError('STATE_MISMATCH', `the nova-compute of ${run.host} does not answer`, { cause: error })
   }
+}
+
+/** Nova's answers took long, and may be of before what someone has ordered since. */
+async function throwIfActedOn({ run, plan, signal }: StepScene, since: string): Promise<void> {
+  const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const [newest] = orderedSince(since, actions)
+  if (newest !== undefined)
+    throw new LifeboatError('STATE_MISMATCH', `someone acted on it (${newest.action}) while Nova was slow to show it`)
 }
 
 async function throwIfFailed({ run, plan, signal }: StepScene, requestId: string): Promise<void> {
