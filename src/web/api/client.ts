@@ -56,8 +56,8 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs })
 }
 
-/** For a login. It changes nothing, so after a lost answer people simply try again. */
-export function postLogin<T>(path: string, body: unknown): Promise<T> {
+/** For what changes nothing and has a body, such as a login or a plan: after a lost answer it is simply asked again. */
+export function postQuestion<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs, orders: false })
 }
 
