@@ -32,7 +32,9 @@ export function Loaded<T>({ of, heading, absent, others, children }: LoadedProps
     return (
       <>
         {absent !== undefined && <PageHead title={absent} />}
-        <Problem title="Not found">{failure.message}</Problem>
+        <Problem title="Not found" list={failure.problems}>
+          {failure.message}
+        </Problem>
         {others !== undefined && (
           <p class="ways-on">
             {others}. The search above finds hosts, incidents and instances by a part of their name or id.
@@ -55,12 +57,12 @@ interface FailedProps {
 }
 
 /** What is the matter, and whether it is tried again; nothing where another part of the page says the same. */
-export function Failed({ title = 'Could not be loaded', of: { message, passing } }: FailedProps) {
+export function Failed({ title = 'Could not be loaded', of: { message, passing, problems } }: FailedProps) {
   const said = passing ? `${message}. Trying again.` : message
   const saysSo = useFirstToSay(`${title}: ${said}`)
   if (!saysSo) return null
   return (
-    <Problem title={title}>
+    <Problem title={title} list={problems}>
       <Stamped text={said} />
     </Problem>
   )
@@ -94,11 +96,26 @@ function useFirstToSay(message: string): boolean {
   return speakers.get(message)?.[0] === me
 }
 
-export function Problem({ title, children }: { title: string; children: ComponentChildren }) {
+interface ProblemProps {
+  title: string
+  list?: readonly string[]
+  children: ComponentChildren
+}
+
+export function Problem({ title, list = [], children }: ProblemProps) {
   return (
     <div class="notice bad" role="alert">
       <strong>{title}</strong>
       <p>{children}</p>
+      {list.length > 0 && (
+        <ul>
+          {list.map((one) => (
+            <li key={one}>
+              <Stamped text={one} />
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   )
 }
