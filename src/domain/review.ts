@@ -245,7 +245,8 @@ export interface IncidentReview extends Omit<IncidentDetail, 'instanceList'> {
 export interface JournalQuery {
   incident?: IncidentId
   host?: HostName
-  instance?: InstanceId
+  /** Its UUID, or its name in its incidents. */
+  instance?: string
   kinds?: EntryKind[]
   /** `daemon`, or `operator:NAME`. */
   actor?: string

@@ -27,7 +27,7 @@ const rowsPerInstance = 25
 
 /** Which one a person means: names that begin with it before those that hold it, the shortest first. */
 const byNameSql = `
-SELECT instance FROM instances WHERE instr(lower(name), @text) > 0
+SELECT instance, lower(name) = @text AS whole FROM instances WHERE instr(lower(name), @text) > 0
 ORDER BY instr(lower(name), @text), length(name), name, instance LIMIT @limit`
 
 const byIdSql = `
@@ -41,15 +41,16 @@ WHERE it.instance = ? ORDER BY opened_at DESC, it.incident DESC LIMIT 1`
 
 /** A prepared search. ASCII letters match in either case, all others as they are. */
 export function instanceSearch(db: Database.Database): (text: string, limit: number) => FoundLine[] {
-  const byName = db.prepare<[{ text: string; limit: number }], { instance: string }>(byNameSql)
+  const byName = db.prepare<[{ text: string; limit: number }], { instance: string; whole: 0 | 1 }>(byNameSql)
   const byId = db.prepare<[{ text: string; limit: number }], { instance: string }>(byIdSql)
   const newest = db.prepare<[string], FoundLine>(newestSql)
   return (text, limit) => {
     const asked = { text: text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase()), limit }
     if (asked.text === '') return []
-    const found = new Set(
-      [...byId.all(asked), ...byName.all({ ...asked, limit: limit * rowsPerInstance })].map(({ instance }) => instance),
-    )
+    const named = byName.all({ ...asked, limit: limit * rowsPerInstance })
+    // Of thousands, some UUIDs begin like any name of two or three hex digits, such as db.
+    const whole = named.filter((row) => row.whole === 1)
+    const found = new Set([...whole, ...byId.all(asked), ...named].map(({ instance }) => instance))
     return [...found].slice(0, limit).flatMap((instance) => newest.get(instance) ?? [])
   }
 }

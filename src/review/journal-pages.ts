@@ -1,11 +1,22 @@
 /** The journal in pages, with a sentence for each entry. */
+import { instanceInJournal } from '../domain/instance-meant.ts'
 import type { EntryFilter, Journal } from '../domain/journal.ts'
 import type { JournalPage, JournalQuery } from '../domain/review.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
+import type { ReviewedJournal } from './incident-listing.ts'
+import { foundInstance } from './search.ts'
 
 /** Entries of a page when nobody says how many, and at the most. */
 const defaultLimit = 100
 const mostEntries = 1_000
+
+/** The same, of the instance by its UUID. Throws NOT_FOUND for a name that no incident knows, USAGE for one that several instances have. */
+export function withInstance(journal: Pick<ReviewedJournal, 'instances'>, query: JournalQuery): JournalQuery {
+  const { instance } = query
+  if (instance === undefined) return query
+  const find = (text: string, limit: number) => journal.instances(text, limit).map(foundInstance)
+  return { ...query, instance: instanceInJournal(instance, find) }
+}
 
 /**
  * Ends with the head: what a shared journal has appended and not made durable yet is no part of the chain, and another entry may get its number.

@@ -41,7 +41,7 @@ import type { IncidentRecord } from './incident-record.ts'
 import type { IncidentRecords } from './incident-records.ts'
 import { instanceHistory, instanceReview } from './instance-reviews.ts'
 import { instanceRecord } from './instance-record.ts'
-import { journalPage } from './journal-pages.ts'
+import { journalPage, withInstance } from './journal-pages.ts'
 import { PlanRuns } from './plan-runs.ts'
 import { ProvenTimes } from './proven-times.ts'
 import type { ReadinessReads } from './readiness-reads.ts'
@@ -113,7 +113,7 @@ export function createReview(parts: ReviewParts): Review {
     counted: (groups) => groups.map((group) => countedGroup(group, countOf)),
     search: (text, limit) => search({ ...parts, namedOn: (host) => counts.namedOn(host) }, text, limit),
     notices: (filter) => noticeListing(parts, filter),
-    journal: (query) => journalPage(journal, journal.head(), query),
+    journal: (query) => journalPage(journal, journal.head(), withInstance(journal, query)),
     verify: () => {
       // One walk serves everybody who asks meanwhile: it reads the whole journal.
       verifying ??= walk(parts).finally(() => {

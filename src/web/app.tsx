@@ -26,7 +26,7 @@ import { Plugs } from './parts/plugs.tsx'
 import { PageHead } from './parts/page.tsx'
 import { StandbyBar } from './parts/standby-bar.tsx'
 import { SearchBox } from './parts/search-box.tsx'
-import { Problem } from './parts/states.tsx'
+import { Failed, Problem } from './parts/states.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
 import { followLinks, go, usePlace } from './router.ts'
 
@@ -62,7 +62,10 @@ export function App() {
         {caller !== null && <StandbyBar />}
         {stays !== null && <Problem title="You may still be logged in">{stays.message}.</Problem>}
         {failure !== null && caller === null && failure.status !== 401 ? (
-          <Problem title="Lifeboat cannot be asked">{failure.message}. Tried again by itself.</Problem>
+          <>
+            <PageHead title="Lifeboat cannot be asked" />
+            <Failed of={failure} />
+          </>
         ) : path === '/login' ? (
           <LoginPage to={wanted} onLogin={loggedIn} />
         ) : caller === null ? (

@@ -118,6 +118,11 @@ describe('a search', () => {
     ])
     expect(find('web-7').instances[0]?.incident).toBe('i-cmp01-2')
   })
+  it('a whole name stands before all UUIDs that begin like it', () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `db00000${n.toString(16)}-0000-4000-8000-000000000000`)
+    journal.append([...ids.flatMap((id) => named(id, `vm-${id}`)), ...named('3', 'DB')])
+    expect(find('db', 10).instances[0]?.name).toBe('DB')
+  })
   it('finds by the beginning of a UUID', () => {
     expect(find('ABCDEF01-0').instances.map(({ id }) => id)).toEqual([uuid])
   })

@@ -343,8 +343,35 @@ it('anyone who is not logged in sees the login, and afterwards the page they wan
   expect(stranger.url()).toBe(`${stage.url}/hosts/cmp05`)
   await stranger.getByRole('button', { name: 'Log out' }).click()
   await stranger.waitForSelector('.login')
-  // The next time the password alone is asked for.
-  const known = ['User', 'Password'].map((label) => stranger.getByLabel(label, { exact: true }).inputValue())
-  expect(await Promise.all(known)).toEqual(['otto', ''])
   expect((await stranger.request.get(`${stage.url}/v1/status`)).status()).toBe(401)
+})
+
+it('the login remembers user, project and domains after a logout and for a new visit, and never a password or token', async () => {
+  await stage.browser.context.clearCookies()
+  const visitor = await stage.browser.context.newPage()
+  const field = (name: string) => visitor.locator(`.login input[name=${name}]`)
+  const names = ['user', 'project', 'userDomain', 'projectDomain', 'password']
+  const fields = (): Promise<string[]> => Promise.all(names.map((name) => field(name).inputValue()))
+  await visitor.goto(`${stage.url}/login`)
+  await field('project').fill('service')
+  await field('userDomain').fill('default')
+  await stage.fillLogin(visitor, 'operator')
+  await visitor.getByRole('button', { name: 'Log out' }).click()
+  await visitor.waitForSelector('.login')
+  const remembered = ['otto', 'service', 'default', 'Default', '']
+  expect(await fields()).toEqual(remembered)
+  await visitor.goto(`${stage.url}/hosts`)
+  await visitor.waitForSelector('.login')
+  expect(await fields()).toEqual(remembered)
+  await visitor.getByRole('button', { name: 'Token' }).click()
+  await field('token').fill(await stage.token('admin'))
+  await visitor.getByRole('button', { name: 'Log in' }).click()
+  await visitor.getByRole('button', { name: 'Log out' }).click()
+  await visitor.waitForSelector('.login')
+  expect(await fields()).toEqual(remembered)
+  const kept = await visitor.evaluate(() =>
+    JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]),
+  )
+  expect(kept).not.toMatch(/secret|token/i)
+  await visitor.close()
 })

@@ -1,6 +1,6 @@
 /** What the pages take for done, for not done, and for neither. */
 import { afterEach, expect, it, vi } from 'vitest'
-import { post, postLogin } from '../../src/web/api/client.ts'
+import { post, postQuestion } from '../../src/web/api/client.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -16,7 +16,7 @@ it.each([
 
 it.each([
   ['an order may have been taken', post, 'the order may have been taken', true],
-  ['a login orders nothing', postLogin, 'Lifeboat does not answer', false],
+  ['a login orders nothing', postQuestion, 'Lifeboat does not answer', false],
 ] as const)('without an answer %s', async (_what, ask, message, unknown) => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')))
   await expect(ask('/v1/x', {})).rejects.toMatchObject({ message: expect.stringContaining(message), unknown })

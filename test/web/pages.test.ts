@@ -293,6 +293,26 @@ describe('the journal', () => {
     expect(await textOf(page, '.entry-inside')).toMatch(/Hash/)
   })
 
+  it('is filtered by the name of an instance as by its UUID', async () => {
+    const sequences = async (instance: string): Promise<string[]> => {
+      await page.goto(`${stage.url}/journal?instance=${instance}`)
+      await page.waitForSelector('.entries')
+      return page.locator('.entries .seq').allInnerTexts()
+    }
+    const byId = await sequences(lineOf('web-1'))
+    expect(byId.length).toBeGreaterThan(2)
+    expect(await sequences('web-1')).toEqual(byId)
+  })
+
+  it('says of a name that no instance has which come close', async () => {
+    await page.goto(`${stage.url}/journal?instance=web`)
+    await page.waitForSelector('[role=alert] li')
+    expect(await textOf(page, '[role=alert]')).toMatch(
+      /^Not found No incident is about an instance web; these come close .*web-1, on cmp01 when that failed \([\w :]+\) .*web-2, /,
+    )
+    expect(await violationsOf(page)).toEqual([])
+  })
+
   it('proves its chain', async () => {
     await page.getByRole('button', { name: 'Verify the chain' }).click()
     const entries = String(stage.journal.head().seq)

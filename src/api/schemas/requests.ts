@@ -82,7 +82,9 @@ export const reportQuery = z.strictObject({
 export const journalQuery = z.strictObject({
   incident: identifier.optional(),
   host: name.optional(),
-  instance: instanceId.optional(),
+  instance: name
+    .optional()
+    .describe('Its name or UUID. 404 for a name that no incident knows, 400 for one that several instances have'),
   kinds: z
     .string()
     .max(2_000)

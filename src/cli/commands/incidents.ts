@@ -1,6 +1,7 @@
 /** Incidents, read from the journal itself: they can be reviewed while the daemon is down. With --url the daemon reads it. */
 import { Option, type Command } from 'commander'
 import { comparedParts, differs, type ComparedFact } from '../../domain/incident-comparison.ts'
+import { instanceMeant, offered } from '../../domain/instance-meant.ts'
 import type { IncidentFilter } from '../../domain/operations.ts'
 import { comparedText } from '../../domain/text/compared.ts'
 import { prints } from '../described.ts'
@@ -13,7 +14,6 @@ import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
 import { idMeant, idOrName, incidentId } from './incident-id.ts'
-import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function addIncidentCommands(program: Command, session: Session): void {
@@ -35,7 +35,7 @@ export function addIncidentCommands(program: Command, session: Session): void {
       show(session, watch === undefined ? {} : { watch }, async () => {
         const record = session.record()
         const { instance: wanted } = filter
-        const instance = wanted === undefined ? null : instanceId(await record.instances(wanted, offered), wanted)
+        const instance = wanted === undefined ? null : instanceMeant(await record.instances(wanted, offered), wanted)
         const found = await record.incidents({ ...filter, ...(instance !== null && { instance }) })
         return listFrame(found, listColumns, session.shape())
       }),

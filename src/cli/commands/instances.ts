@@ -1,7 +1,7 @@
 /** One instance over all its incidents, read from the journal itself; with --url the daemon reads it. */
 import { InvalidArgumentError, type Command } from 'commander'
-import { LifeboatError } from '../../domain/errors.ts'
-import type { FoundInstance, InstanceHistory, InstanceStay } from '../../domain/review.ts'
+import { instanceMeant, offered } from '../../domain/instance-meant.ts'
+import type { InstanceHistory, InstanceStay } from '../../domain/review.ts'
 import { between } from '../../domain/text/span.ts'
 import { outcomeTone } from '../../domain/text/tone.ts'
 import { prints } from '../described.ts'
@@ -12,9 +12,6 @@ import { toned, type Paint } from '../output/words.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime } from '../wording.ts'
-
-/** Of the same name, named in a refusal. More are found by their UUIDs. */
-export const offered = 10
 
 const columns: Column<InstanceHistory>[] = [
   { title: 'ID', type: 'string', means: 'Its UUID', value: (it) => it.id },
@@ -45,7 +42,7 @@ export function addInstanceCommands(program: Command, session: Session): void {
     .action((wanted: string, options: WatchOptions) =>
       show(session, options, async () => {
         const record = session.record()
-        const found = await record.instance(instanceId(await record.instances(wanted, offered), wanted))
+        const found = await record.instance(instanceMeant(await record.instances(wanted, offered), wanted))
         const shape = session.shape()
         const forPeople = shape.format === 'table' && shape.columns.length === 0
         return oneFrame(found, columns, shape, forPeople ? pageOf(found, shape.paint) : undefined)
@@ -57,25 +54,6 @@ export function addInstanceCommands(program: Command, session: Session): void {
 function nameOrId(given: string): string {
   if (given.trim() === '') throw new InvalidArgumentError('It must not be empty: give a name or a UUID.')
   return given.trim()
-}
-
-/**
- * The UUID that a name or a UUID means. Throws NOT_FOUND with those that come close, USAGE for a name that several have.
- *
- * @param found what is on record of a part of it
- */
-export function instanceId(found: readonly FoundInstance[], wanted: string): string {
-  const same = (text: string): boolean => text.toLowerCase() === wanted.toLowerCase()
-  const exact = found.filter(({ id, name }) => same(id) || same(name))
-  const problems = (exact.length > 1 ? exact : found).map(
-    ({ id, name, host, openedAt }) => `${id}  ${name}, on ${host} when that failed (${openedAt})`,
-  )
-  const [only] = exact
-  if (exact.length > 1)
-    throw new LifeboatError('USAGE', `Several instances are named ${wanted}: give a UUID`, { details: { problems } })
-  if (only !== undefined) return only.id
-  const close = found.length === 0 ? '' : '; these come close'
-  throw new LifeboatError('NOT_FOUND', `No incident is about an instance ${wanted}${close}`, { details: { problems } })
 }
 
 function pageOf(record: InstanceHistory, paint: Paint): (maxWidth: number | null) => string {

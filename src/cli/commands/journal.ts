@@ -1,6 +1,7 @@
 /** The journal itself: reading it, proving that it is whole, handing it on. Works while the daemon runs and while it is down. */
 import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
+import { instanceInJournal } from '../../domain/instance-meant.ts'
 import type { EntryFilter, VerifiedChain } from '../../domain/journal.ts'
 import { reportFormats, type ReportFormat } from '../../domain/review.ts'
 import { toneOf } from '../../domain/text/entry-tone.ts'
@@ -16,7 +17,6 @@ import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { kind, moment } from './journal-filter.ts'
 import { addSharedJournalCommands } from './shared-journal.ts'
-import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 function isReportFormat(format: string): format is ReportFormat {
@@ -220,16 +220,11 @@ function lineOf({ at, actor, host, sentence, kind: what }: ReadEntry): string {
   return `${printable([at, actor, host, sentence ?? what].filter((part) => part !== null).join('  '))}\n`
 }
 
-/** A UUID is asked for as it is: reports may be on record of an instance that no incident is about. */
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Throws as `instanceId` does for a name that no instance has, or several have. */
+/** Throws as `instanceInJournal` does for a name that no instance has, or several have. */
 function filterOf(open: JournalAccess, options: ListOptions): EntryFilter {
   const { incident, host, instance, kind: kinds, actor, since, until, after } = options
-  const wanted =
-    instance === undefined || uuid.test(instance)
-      ? instance?.toLowerCase()
-      : instanceId(open.instances(instance, offered), instance)
-  const asked = { incident, host, allOfInstance: wanted, kinds, actor, since, until, after }
+  const allOfInstance =
+    instance === undefined ? undefined : instanceInJournal(instance, (text, limit) => open.instances(text, limit))
+  const asked = { incident, host, allOfInstance, kinds, actor, since, until, after }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }

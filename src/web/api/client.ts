@@ -9,13 +9,17 @@ export class ApiFailure extends Error {
   readonly code: string
   /** Of an act: the order may have been carried out, and only its answer was lost. */
   readonly unknown: boolean
+  /** One by one, such as what a name may mean. */
+  readonly problems: readonly string[]
 
-  constructor(status: number, code: string, message: string, unknown = false) {
+  constructor(status: number, code: string, message: string, unknown = false, problems: readonly string[] = []) {
     super(message)
     this.name = 'ApiFailure'
     this.status = status
     this.code = code
     this.unknown = unknown
+    // What is told in the sentence already is not told again.
+    this.problems = problems.filter((problem) => !message.includes(problem))
   }
 
   /** Whether asking again in a while can help: nothing is wrong with the question. */
@@ -56,8 +60,8 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs })
 }
 
-/** For a login. It changes nothing, so after a lost answer people simply try again. */
-export function postLogin<T>(path: string, body: unknown): Promise<T> {
+/** For what changes nothing and has a body, such as a login or a plan: after a lost answer it is simply asked again. */
+export function postQuestion<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs, orders: false })
 }
 
@@ -103,13 +107,20 @@ function refused(orders: boolean, { status, statusText }: Response, text: string
   // Without the daemon's own words it is a proxy that speaks, and the daemon may have got the order all the same.
   if (error === null && orders && status >= 500) return noAnswer(orders)
   const message = error?.message ?? `The answer was ${status} ${statusText}`
-  return new ApiFailure(status, error?.code ?? String(status), message, error?.certainty === 'unknown')
+  return new ApiFailure(
+    status,
+    error?.code ?? String(status),
+    message,
+    error?.certainty === 'unknown',
+    error?.details?.problems,
+  )
 }
 
 interface Refusal {
   code?: string
   message?: string
   certainty?: string
+  details?: { problems?: string[] }
 }
 
 function errorIn(text: string): Refusal | null {

@@ -45,7 +45,7 @@ export function HostPage({ host }: { host: string }) {
     ),
   )
   return (
-    <Loaded of={detail} absent="There is no such host" others={<a href="/hosts">All hosts</a>}>
+    <Loaded of={detail} heading={host} absent="There is no such host" others={<a href="/hosts">All hosts</a>}>
       {(value) => (
         <>
           <Head host={value} />

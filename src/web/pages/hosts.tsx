@@ -3,9 +3,10 @@ import { useCallback, useMemo, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { HostReadiness, Readiness } from '../../domain/readiness.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
+import { useFresh } from '../api/fresh.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useResource } from '../api/resource.ts'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { FencingDetail, FencingWord } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -35,7 +36,7 @@ export function HostsPage() {
   useTitle('Hosts')
   const readiness = useResource<Readiness>(paths.readiness)
   const { reload } = readiness
-  useEvery(30_000, reload)
+  useFresh(30_000, reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {

@@ -2,9 +2,10 @@
 import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
+import { useFresh } from '../api/fresh.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useResource } from '../api/resource.ts'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -42,7 +43,7 @@ export function IncidentsPage() {
   const [chosen, setChosen] = useState<readonly string[]>([])
   const choose = (id: string): void =>
     setChosen(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
-  useEvery(15_000, reload)
+  useFresh(15_000, reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {

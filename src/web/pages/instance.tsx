@@ -3,6 +3,7 @@ import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import { outcomes } from '../../domain/outcome.ts'
 import type { InstanceHistory, InstanceStay } from '../../domain/review.ts'
+import { useFresh } from '../api/fresh.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useResource } from '../api/resource.ts'
@@ -17,6 +18,7 @@ import { endOf, ends } from './incident/ends.ts'
 export function InstancePage({ id }: { id: string }) {
   const record = useResource<InstanceHistory>(paths.instanceRecord(id))
   const { reload } = record
+  useFresh(60_000, reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {

@@ -135,7 +135,7 @@ function Filters({ query }: { query: URLSearchParams }) {
         </select>
       </label>
       {text('host', 'Host', 'cmp01')}
-      {text('instance', 'Instance', 'its id')}
+      {text('instance', 'Instance', 'its name or UUID')}
       {text('incident', 'Incident', 'its id')}
       {text('actor', 'By', 'daemon, operator:ann')}
       {time('since', 'From')}

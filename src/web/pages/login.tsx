@@ -1,7 +1,7 @@
 /** The login: the cloud's single sign-on, a Keystone user, or a token that someone has already. The pages keep neither password nor token. */
 import { useState } from 'preact/hooks'
 import type { Caller } from '../../domain/review.ts'
-import { postLogin, type ApiFailure } from '../api/client.ts'
+import { postQuestion, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
 import { useTitle } from '../parts/page.tsx'
 import { SingleSignOn, useSsoOffer } from '../parts/single-sign-on.tsx'
@@ -18,7 +18,7 @@ export function LoginPage({ to, onLogin }: { to: string; onLogin: () => void }) 
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     setSending(true)
-    postLogin<Caller>(paths.session, bodyOf(by, new FormData(form))).then(
+    postQuestion<Caller>(paths.session, bodyOf(by, new FormData(form))).then(
       () => {
         if (by === 'password') remember(form)
         onLogin()

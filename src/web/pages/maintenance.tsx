@@ -5,9 +5,10 @@ import { localText } from '../../domain/local-time.ts'
 import type { MaintenanceConflict, MaintenanceView, WindowView } from '../../domain/maintenance-view.ts'
 import type { HostStatus } from '../../domain/operations.ts'
 import { scopeText, type Order, type PlannedOrder } from '../../domain/order.ts'
+import { useFresh } from '../api/fresh.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useResource } from '../api/resource.ts'
 import { ActButton, ActDialog, type Act } from '../parts/act.tsx'
 import { planMaintenance, endOrder, withdraw } from '../parts/maintenance-acts.tsx'
 import { orderKey } from '../parts/order-notice.tsx'
@@ -25,7 +26,7 @@ export function MaintenancePage() {
   const view = useResource<MaintenanceView>(paths.maintenance)
   const hosts = useResource<HostStatus[]>(paths.hosts)
   const { reload } = view
-  useEvery(15_000, reload)
+  useFresh(15_000, reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {

@@ -5,9 +5,10 @@ import type { ReceiverHealth } from '../../domain/notice.ts'
 import type { NoticeLine, ReceiverNotices } from '../../domain/notice-listing.ts'
 import { noticeStates, type NoticeState } from '../../domain/notice-record.ts'
 import { noticeTone, receiverStanding } from '../../domain/text/tone.ts'
+import { useFresh } from '../api/fresh.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useResource } from '../api/resource.ts'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { TestButton } from '../parts/receivers.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -35,7 +36,7 @@ export function NoticesPage() {
     },
     [all.reload, found.reload],
   )
-  useEvery(15_000, reload)
+  useFresh(15_000, reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {

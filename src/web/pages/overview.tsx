@@ -64,7 +64,7 @@ export function OverviewPage() {
   useTitle(status.value === null ? 'Overview' : `${urgentMark(status.value)}Overview`)
   return (
     <>
-      <Loaded of={status}>
+      <Loaded of={status} heading="Overview">
         {(value) =>
           unsettled.value === null && unsettled.failure === null ? (
             <p class="loading">Loading…</p>

@@ -8,15 +8,16 @@ import type { InstancePlan, PlanSubject, ProcessRuling } from '../../domain/plan
 import type { HostReadiness } from '../../domain/readiness.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
-import { get, post, type ApiFailure } from '../api/client.ts'
+import { get, postQuestion, type ApiFailure } from '../api/client.ts'
+import { useFresh } from '../api/fresh.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useResource, type Resource } from '../api/resource.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { ReadinessLine } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
-import { Empty, Problem } from '../parts/states.tsx'
+import { Empty, Failed, Loaded, Problem } from '../parts/states.tsx'
 import { Copy, Stamped, Tag } from '../parts/text.tsx'
 import { LongTable, type Column, type Sorting } from '../parts/long-table.tsx'
 import { link, usePlace } from '../router.ts'
@@ -28,6 +29,9 @@ const planWaitSeconds = 0.5
 
 /** Pause between looks at a plan that is being made: it takes seconds. */
 const lookMs = 500
+
+/** Until a plan whose answer did not come is asked for again. Shorter hammers a daemon that restarts; longer keeps people waiting. */
+const retryMs = 5_000
 
 /** What fails, as the address says it. */
 function useSubject(host: string): PlanSubject {
@@ -53,7 +57,7 @@ export function PlanPage({ host }: { host: string }) {
   const { run, failure } = usePlan(refusal === null ? subject : null, again)
   const readiness = useResource<HostReadiness>(paths.hostReadiness(host))
   const { reload } = readiness
-  useEvery(15_000, reload)
+  useFresh(15_000, reload)
   // The plan that was just made is the newest that is known of it.
   useEffect(() => {
     if (run?.state === 'done') reload(0)
@@ -83,15 +87,13 @@ export function PlanPage({ host }: { host: string }) {
           </button>
         </span>
       </PageHead>
-      {subject.failure === 'host' && readiness.value !== null && <ReadinessLine host={readiness.value} />}
+      {subject.failure === 'host' && isSaid(readiness) && (
+        <Loaded of={readiness}>{(value) => <ReadinessLine host={value} />}</Loaded>
+      )}
       {refusal !== null && (
         <Problem title="Not for this login">{refusal}: a plan asks Nova for every instance.</Problem>
       )}
-      {failure !== null && (
-        <Problem title="No plan">
-          <Stamped text={failure.message} />
-        </Problem>
-      )}
+      {failure !== null && <Failed title={failure.passing ? undefined : 'No plan'} of={failure} />}
       {run === null && busy && refusal === null && (
         <p class="loading" role="status">
           Asking Nova…
@@ -100,6 +102,11 @@ export function PlanPage({ host }: { host: string }) {
       {run !== null && <Run run={run} />}
     </>
   )
+}
+
+/** While it loads the plan says what is waited for; of a host that there is not the plan says so. */
+function isSaid({ value, failure }: Resource<HostReadiness>): boolean {
+  return value !== null || (failure !== null && failure.status !== 404)
 }
 
 function usePlan(subject: PlanSubject | null, again: number): { run: PlanRun | null; failure: ApiFailure | null } {
@@ -111,7 +118,11 @@ function usePlan(subject: PlanSubject | null, again: number): { run: PlanRun | n
     let over = false
     let cancel: () => void = () => undefined
     const failed = (thrown: unknown): void => {
-      if (!over) setState({ run: null, failure: thrown as ApiFailure })
+      if (over) return
+      const failure = thrown as ApiFailure
+      setState({ run: null, failure })
+      // From the beginning: a daemon that restarted knows nothing of the plan.
+      if (failure.passing) cancel = after(retryMs, begin)
     }
     const look = (run: PlanRun): void => {
       if (over) return
@@ -120,8 +131,10 @@ function usePlan(subject: PlanSubject | null, again: number): { run: PlanRun | n
         cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
       } else announce(run.state === 'done' ? `The plan of ${run.host} is ready` : `No plan of ${run.host}`)
     }
+    const begin = (): void =>
+      void postQuestion<PlanRun>(paths.plans, { ...what, waitSeconds: planWaitSeconds }).then(look, failed)
     setState({ run: null, failure: null })
-    void post<PlanRun>(paths.plans, { ...what, waitSeconds: planWaitSeconds }).then(look, failed)
+    begin()
     return () => {
       over = true
       cancel()

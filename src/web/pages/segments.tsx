@@ -1,7 +1,8 @@
 /** Segments: which hosts stand under which rules. */
 import type { SegmentStatus } from '../../domain/review.ts'
+import { useFresh } from '../api/fresh.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useResource } from '../api/resource.ts'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
@@ -16,7 +17,7 @@ import { shortHost } from '../words/short-host.ts'
 export function SegmentsPage() {
   useTitle('Segments')
   const segments = useResource<SegmentStatus[]>(paths.segments)
-  useEvery(15_000, segments.reload)
+  useFresh(15_000, segments.reload)
   return (
     <>
       <PageHead title="Segments" />

@@ -10,7 +10,7 @@ import { useScreenfulFirst } from './page.tsx'
 import { Share } from './share.tsx'
 import { Ago, Stamped, Tag, Time } from './text.tsx'
 
-const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
+const columns = ['Host', 'State', 'Instances', 'Opened', 'Open for', 'Segment']
 
 /** Two of the incidents, to be compared. */
 export interface Choice {
@@ -84,8 +84,8 @@ function Row({ incident, choice }: { incident: IncidentSummary; choice?: Choice 
           <Ago at={openedAt} />
         </span>
       </td>
-      <td role="cell" class="number took">
-        {ended === null ? <span class="faint">open</span> : span(Date.parse(ended.at) - Date.parse(openedAt))}
+      <td role="cell" class="number" data-title={ended === null ? undefined : 'open for'}>
+        {ended === null ? <span class="faint">still open</span> : span(Date.parse(ended.at) - Date.parse(openedAt))}
       </td>
       <td role="cell">{segment}</td>
     </tr>

@@ -1,7 +1,7 @@
 /** Logins by the cloud's own single sign-on: a button each, which leads to Keystone. They come back to the daemon, not to this page. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SsoOffer } from '../../domain/token-holder.ts'
-import { get, postLogin, type ApiFailure } from '../api/client.ts'
+import { get, postQuestion, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
 import { after } from '../browser-clock.ts'
 
@@ -42,7 +42,7 @@ export function useSsoOffer(): HeardOffer {
 export function SingleSignOn({ offer: { ways, refused, missing }, to }: { offer: HeardOffer; to: string }) {
   const [failure, setFailure] = useState<string | null>(null)
   const leave = (name: string): void => {
-    postLogin<{ location: string }>(paths.sso, { name, to }).then(
+    postQuestion<{ location: string }>(paths.sso, { name, to }).then(
       ({ location: keystone }) => location.assign(keystone),
       (thrown: unknown) => setFailure((thrown as ApiFailure).message),
     )

@@ -4,9 +4,12 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import type { ApiFailure } from '../api/client.ts'
 import type { Resource } from '../api/resource.ts'
 import { PageHead } from './page.tsx'
+import { Stamped } from './text.tsx'
 
 interface LoadedProps<T> {
   of: Resource<T>
+  /** Of a page whose heading comes with its value: what it is called where that could not be loaded. */
+  heading?: string
   /** Of a page that is about one thing: its heading where there is no such thing. */
   absent?: string
   /** Where someone finds what there is, if this is not. */
@@ -15,17 +18,23 @@ interface LoadedProps<T> {
 }
 
 /** The value once it is there; before that, and when loading fails, what is the matter. */
-export function Loaded<T>({ of, absent, others, children }: LoadedProps<T>) {
+export function Loaded<T>({ of, heading, absent, others, children }: LoadedProps<T>) {
   const { value, failure } = of
-  const isOld = value !== null && failure !== null
-  const saysSo = useFirstToSay(isOld ? said(failure) : null)
   if (value === null) {
     if (failure === null) return <p class="loading">Loading…</p>
-    if (failure.status !== 404) return <Problem title="Could not be loaded">{said(failure)}</Problem>
+    if (failure.status !== 404)
+      return (
+        <>
+          {heading !== undefined && <PageHead title={heading} />}
+          <Failed of={failure} />
+        </>
+      )
     return (
       <>
         {absent !== undefined && <PageHead title={absent} />}
-        <Problem title="Not found">{failure.message}</Problem>
+        <Problem title="Not found" list={failure.problems}>
+          {failure.message}
+        </Problem>
         {others !== undefined && (
           <p class="ways-on">
             {others}. The search above finds hosts, incidents and instances by a part of their name or id.
@@ -36,9 +45,26 @@ export function Loaded<T>({ of, absent, others, children }: LoadedProps<T>) {
   }
   return (
     <>
-      {isOld && saysSo && <Problem title="What you see is not the newest">{said(failure)}</Problem>}
+      {failure !== null && <Failed title="What you see is not the newest" of={failure} />}
       {children(value)}
     </>
+  )
+}
+
+interface FailedProps {
+  title?: string | undefined
+  of: ApiFailure
+}
+
+/** What is the matter, and whether it is tried again; nothing where another part of the page says the same. */
+export function Failed({ title = 'Could not be loaded', of: { message, passing, problems } }: FailedProps) {
+  const said = passing ? `${message}. Trying again.` : message
+  const saysSo = useFirstToSay(`${title}: ${said}`)
+  if (!saysSo) return null
+  return (
+    <Problem title={title} list={problems}>
+      <Stamped text={said} />
+    </Problem>
   )
 }
 
@@ -47,11 +73,10 @@ const speakers = new Map<string, symbol[]>()
 const listeners = new Set<() => void>()
 
 /** Whether no other part says the same already. */
-function useFirstToSay(message: string | null): boolean {
+function useFirstToSay(message: string): boolean {
   const [me] = useState(() => Symbol('part'))
   const [, redraw] = useState(0)
   useLayoutEffect(() => {
-    if (message === null) return undefined
     const tell = (): void => {
       for (const listener of listeners) listener()
     }
@@ -68,18 +93,29 @@ function useFirstToSay(message: string | null): boolean {
       tell()
     }
   }, [message, me])
-  return message !== null && speakers.get(message)?.[0] === me
+  return speakers.get(message)?.[0] === me
 }
 
-function said({ message, passing }: ApiFailure): string {
-  return passing ? `${message}. Trying again.` : message
+interface ProblemProps {
+  title: string
+  list?: readonly string[]
+  children: ComponentChildren
 }
 
-export function Problem({ title, children }: { title: string; children: ComponentChildren }) {
+export function Problem({ title, list = [], children }: ProblemProps) {
   return (
     <div class="notice bad" role="alert">
       <strong>{title}</strong>
       <p>{children}</p>
+      {list.length > 0 && (
+        <ul>
+          {list.map((one) => (
+            <li key={one}>
+              <Stamped text={one} />
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   )
 }

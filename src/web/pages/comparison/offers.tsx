@@ -1,10 +1,11 @@
 /** What an incident can be compared with, as links: the other incidents of its host, then the newest. */
 import { useState } from 'preact/hooks'
 import type { IncidentSummary } from '../../../domain/operations.ts'
+import { useFresh } from '../../api/fresh.ts'
 import { paths } from '../../api/paths.ts'
 import { useResource } from '../../api/resource.ts'
 import { Menu } from '../../parts/menu.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Empty, Failed, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { standing } from '../../../domain/text/tone.ts'
@@ -29,9 +30,11 @@ export function Offers({ beside }: { beside: OfferedBeside }) {
     host === null ? null : paths.incidents({ host, limit: String(mostOffered + 1) }),
   )
   const newest = useResource<IncidentSummary[]>(paths.incidents({ limit: String(newestAsked) }))
+  useFresh(60_000, newest.reload)
   return (
     <Loaded of={newest}>
       {(listed) => {
+        if (ofHost.value === null && ofHost.failure !== null) return <Failed of={ofHost.failure} />
         const offers = offeredBeside(beside, [...(ofHost.value ?? []), ...listed])
         if (offers.ofHost.length + offers.others.length === 0)
           return <Empty>No other incident is on record: there is nothing to compare with.</Empty>

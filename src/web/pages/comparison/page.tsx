@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../../domain/entry.ts'
 import type { IncidentComparison } from '../../../domain/incident-comparison.ts'
+import { useFresh } from '../../api/fresh.ts'
 import { useEntries } from '../../api/live.ts'
 import { paths } from '../../api/paths.ts'
 import { useResource } from '../../api/resource.ts'
@@ -53,6 +54,7 @@ function Head({ id, children }: { id: string; children?: ComponentChildren }) {
 function Compared({ id, other }: { id: string; other: string }) {
   const comparison = useResource<IncidentComparison>(paths.comparison(id, other))
   const { value, reload } = comparison
+  useFresh(60_000, reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {

@@ -3,9 +3,10 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { withLists } from '../../../domain/columns.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
-import { useEntries, useLink } from '../../api/live.ts'
+import { useFresh } from '../../api/fresh.ts'
+import { useEntries } from '../../api/live.ts'
 import { paths } from '../../api/paths.ts'
-import { useEvery, useResource, type Resource } from '../../api/resource.ts'
+import { useResource, type Resource } from '../../api/resource.ts'
 import { announce } from '../../parts/announce.tsx'
 import { counted } from '../../words/count.ts'
 import { foldEntries } from './fold.ts'
@@ -17,8 +18,8 @@ import { foldEntries } from './fold.ts'
 const instanceNewsMs = 1_500
 const hostNewsMs = 150
 
-/** Asks again this often while no events arrive, and while they do (what changes without an entry). */
-const pollMs = { lost: 5_000, live: 60_000 }
+/** Between two looks while events arrive: little of an incident changes without an entry. */
+const lookMs = 60_000
 
 const aboutHost: ReadonlySet<string> = new Set(['incident.opened', 'incident.closed', 'verdict.changed'])
 
@@ -52,12 +53,7 @@ export function useIncident(id: string): Resource<IncidentReview> {
     [id, reload],
   )
   useEntries(onEntries)
-  const link = useLink()
-  useEvery(link === 'live' ? pollMs.live : pollMs.lost, reload)
-  // What happened while the line was broken comes by itself; asking once shows it sooner.
-  useEffect(() => {
-    if (link === 'live') reload(0)
-  }, [link, reload])
+  useFresh(lookMs, reload)
   const { now } = laid.current
   useSpokenProgress(now)
   return useMemo(() => ({ ...loaded, value: now }), [loaded, now])

@@ -39,7 +39,12 @@ export function IncidentPage({ id }: { id: string }) {
   )
   useTitle(resource.value === null ? `Incident ${id}` : titleOf(resource.value))
   return (
-    <Loaded of={resource} absent="There is no such incident" others={<a href="/incidents">All incidents</a>}>
+    <Loaded
+      of={resource}
+      heading={`Incident ${id}`}
+      absent="There is no such incident"
+      others={<a href="/incidents">All incidents</a>}
+    >
       {(review) => <Shown review={review} reload={() => resource.reload(0)} />}
     </Loaded>
   )
