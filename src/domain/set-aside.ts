@@ -134,7 +134,7 @@ export function decideSetAside(facts: SetAsideFacts): SetAsideDecision {
 function over({ state }: SetAside, { status, disabledReason }: Row, lives: boolean): SetAsideDecision {
   const theirs = `someone else disabled it, and it stays so (${disabledReason ?? 'no reason given'})`
   if (status === 'disabled') return { ...say('over', theirs, 'applied'), theirs: true }
-  if (state === 'taking-back') return say('over', `it ${lives ? 'lives and ' : ''}is enabled again`, 'applied')
+  if (state === 'taking-back' && lives) return say('over', 'it lives and is enabled again', 'applied')
   if (state === 'setting') return say('over', 'Nova did not answer and does not show our disable', 'not-applied')
   return say('over', 'someone else enabled it', 'applied')
 }

@@ -187,11 +187,6 @@ describe('a host that was set aside', () => {
     expect(decide({ known: state('taking-back') })).toEqual({ do: 'take-back' })
     expect(decide({ known: state('taking-back'), row: row(), unanswered: true })).toMatchObject({ to: 'over' })
   })
-
-  test('that is enabled by our own late order is enabled by nobody else, though it does not live', () => {
-    const dies = { known: state('taking-back'), row: row(), verdict: verdict('service-down') }
-    expect(decide(dies)).toMatchObject({ to: 'over', because: 'it is enabled again' })
-  })
 })
 
 test('a restarted daemon knows what stands, since when and why', () => {
