@@ -25,6 +25,8 @@ export interface Scene {
   incidents: Incident[]
   /** Hosts that died in this round. */
   died: ReadonlySet<string>
+  /** Instances whose guest an order that came late has started where it is not to run: an alarm says so, and where. */
+  struck: ReadonlySet<string>
   /** When the round began, epoch ms. */
   began: number
 }
@@ -59,6 +61,7 @@ export function judge(scene: Scene): Judgement {
     else if (line !== null && line.outcome !== 'recovered')
       judgement.told.push(`${guest.name}: ${differs}; told: ${line.outcome} ${line.code}`)
     else if (isStartForgotten(differs, line)) judgement.told.push(`${guest.name}: ${differs}; told: start it again`)
+    else if (scene.struck.has(guest.id)) judgement.told.push(`${guest.name}: ${differs}; told: STALE_ORDER_STRUCK`)
     else if (line === null && cameBackUntouched(scene, guest))
       judgement.told.push(`${guest.name}: ${differs}; told: its host returned`)
     else judgement.wrong.push(`${guest.name}: ${differs}; ${line === null ? 'no line' : `told: ${line.message}`}`)

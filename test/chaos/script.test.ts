@@ -45,16 +45,18 @@ interface Seen {
   doubleAt?: number
   line?: OutcomeKind
   says?: string
+  struck?: string[]
 }
 
 function judged(seen: Seen): Judgement {
-  const { shown = {}, runsOn = ['cmp02'], doubleAt, line = 'recovered', says = 'why' } = seen
+  const { shown = {}, runsOn = ['cmp02'], doubleAt, line = 'recovered', says = 'why', struck = [] } = seen
   return judge({
     guests: [guest],
     servers: new Map([['i-1', { ...well, ...shown }]]),
     truth: { running: { 'i-1': runsOn }, doubles: doubleAt === undefined ? [] : [{ uuid: 'i-1', t: doubleAt }] },
     incidents: [incident(line, says)],
     died: new Set(['cmp01']),
+    struck: new Set(struck),
     began: 1_000_000,
   })
 }
@@ -86,6 +88,12 @@ it('a guest whose start Nova accepted for the dead host and then forgot is no fa
   expect(judged({ ...off, says: 'why' }).wrong).toHaveLength(1)
   expect(judged({ ...off, runsOn: ['cmp01'] }).wrong).toHaveLength(1)
   expect(judged({ ...off, shown: { vm: 'stopped', locked: true } }).wrong).toHaveLength(1)
+})
+
+it('a guest that a late order started where it is not to run is no failure if an alarm says so', () => {
+  const elsewhere = { shown: { vm: 'stopped' }, runsOn: ['cmp03'] }
+  expect(judged({ ...elsewhere, struck: ['i-1'] }).told).toHaveLength(1)
+  expect(judged({ ...elsewhere, struck: ['i-2'] }).wrong).toHaveLength(1)
 })
 
 it('a guest that is not as its owner left it is no failure where the journal says why', () => {

@@ -145,7 +145,13 @@ export class ChaosStage {
     for (const guest of this.guests) servers.set(guest.id, await this.#shownWhenServed(guest))
     const truth = await truthNow()
     const { guests, began, gone: died } = this
-    return judge({ guests, servers, truth, incidents: this.daemon.incidents(), died, began })
+    const struck = this.daemon
+      .entries()
+      .flatMap((it) => (it.kind === 'alarm.raised' && it.data.code === 'STALE_ORDER_STRUCK' ? (it.instance ?? []) : []))
+    return judge({
+      ...{ guests, servers, truth, died, began },
+      ...{ incidents: this.daemon.incidents(), struck: new Set(struck) },
+    })
   }
 
   async runsSomewhere(id: string): Promise<boolean> {
