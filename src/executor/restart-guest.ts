@@ -95,10 +95,12 @@ export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
     return lastOrder(orderedSince(restart.cloudTime, others)) === 'stop'
   }
   // Until the stop is taken, which may be hours after it was first tried, its owner may start the guest.
+  let isWanted = true
   const stopIfStillWanted: StepDriver<'stop'> = {
     ...stopWhereItIs,
     before: async (at) => {
-      if (isStopped(await retryRead(run.clock, at.signal, history))) return stopWhereItIs.before(at)
+      isWanted = isStopped(await retryRead(run.clock, at.signal, history))
+      if (isWanted) return stopWhereItIs.before(at)
       return { nothingToDo: powerStateOf(await retryRead(run.clock, at.signal, () => watch.read(plan.instanceId))) }
     },
   }
@@ -112,8 +114,7 @@ export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
     mayBeOwed = true
     await runStep(stopIfStillWanted, stepScene(scene, stop, 'closes'), scene.gate, scene.slots)
     mayBeOwed = false
-    const seen = await reading(() => watch.read(plan.instanceId))
-    return seen.vmState === 'active' ? null : seen
+    return isWanted ? await reading(() => watch.read(plan.instanceId)) : null
   } catch (thrown) {
     // Its owner deleted it: nothing of it is owed, and the next look says so.
     if (!mayBeOwed && ensureError(thrown).code === 'INSTANCE_GONE') return null

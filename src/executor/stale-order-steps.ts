@@ -12,6 +12,7 @@ import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import { powerState, type Instance } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
+import { wasRefused } from '../domain/return-record.ts'
 import type { RepairKind, StaleOrder } from '../domain/stale-order.ts'
 import { intention, type PowerState } from '../domain/step-payloads.ts'
 import { lastMoment } from './last-moment.ts'
@@ -83,9 +84,10 @@ export async function repair(
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'JOURNAL_UNAVAILABLE') throw error
-    // A refusal is an answer, and what was held back never left. What was lost is looked for, and what a proxy refused with 503 may have been taken.
-    if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(run, step, error)
-    return follow(run, kind, step, Math.max(shownWithinMs, lostForMs(run, kind)))
+    // A refusal is an answer, and what was held back never left.
+    if (error.certainty === 'applied' || wasRefused(error)) return fail(run, step, error)
+    const limitMs = error.certainty === 'unknown' ? Math.max(shownWithinMs, lostForMs(run, kind)) : shownWithinMs
+    return follow(run, kind, step, limitMs)
   }
   await follow(run, kind, step, shownWithinMs)
 }

@@ -83,7 +83,8 @@ describe.each(kinds)('a %s', (kind) => {
 describe('a reset', () => {
   const lost = (code: 'API_TIMEOUT' | 'API_UNAVAILABLE'): void => {
     const certainty = code === 'API_TIMEOUT' ? 'unknown' : 'not-applied'
-    run.cloud.resetState = () => Promise.reject(new LifeboatError(code, 'no answer', { certainty }))
+    const details = code === 'API_UNAVAILABLE' ? { status: 503 } : {}
+    run.cloud.resetState = () => Promise.reject(new LifeboatError(code, 'no answer', { certainty, details }))
   }
 
   it.each(['API_TIMEOUT', 'API_UNAVAILABLE'] as const)(
@@ -94,6 +95,13 @@ describe('a reset', () => {
       expect(rows).toEqual(['step.intended', 'step.confirmed'])
     },
   )
+
+  it('whose connection was never made has failed at once', async () => {
+    run.cloud.resetState = () =>
+      Promise.reject(new LifeboatError('API_UNAVAILABLE', 'refused', { certainty: 'not-applied' }))
+    await repair(run, 'reset-state', broken, [])
+    expect(rows).toEqual(['step.intended', 'step.failed API_UNAVAILABLE'])
+  })
 
   it('that is lost is not given up, nor sent again, while a front end may still serve it', async () => {
     lost('API_TIMEOUT')

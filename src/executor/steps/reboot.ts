@@ -4,6 +4,7 @@
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import { requestsOf } from '../../domain/incident.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
 import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
@@ -80,9 +81,10 @@ async function guestRuns({ run, plan, signal }: StepScene): Promise<boolean> {
 }
 
 /** Nova's answers took long, and may be of before what someone has ordered since. */
-async function throwIfActedOn({ run, plan, signal }: StepScene, since: string): Promise<void> {
+async function throwIfActedOn({ run, plan, recovery, signal }: StepScene, since: string): Promise<void> {
   const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
-  const [newest] = orderedSince(since, actions)
+  const ours = requestsOf(recovery)
+  const newest = orderedSince(since, actions).find(({ requestId }) => !ours.has(requestId))
   if (newest !== undefined)
     throw new LifeboatError('STATE_MISMATCH', `someone acted on it (${newest.action}) while Nova was slow to show it`)
 }

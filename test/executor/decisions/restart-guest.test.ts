@@ -128,6 +128,13 @@ describe('the stop of an owner that crossed the reboot', () => {
     expect(stage.count('stop')).toBe(0)
   })
 
+  it('is not what turned a guest off that its owner has started since', async () => {
+    begun()
+    stage.shows({ vmState: 'stopped', powerState: 4 })
+    stage.actions = [action('stop', 40, null), action('start', 30), action('stop', 2)]
+    expect(await obeyed()).toBeNull()
+  })
+
   it('is not owed to a guest that its owner deleted', async () => {
     stage.actions = [action('delete', 30), action('stop', 2)]
     stage.instances.delete('i-1')
