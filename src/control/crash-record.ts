@@ -53,10 +53,10 @@ export class CrashRecord {
   }
 
   /**
-   * Ids of all that Lifeboat has ordered for the instance, in whichever incident: after a return of its host it is started in the host's.
-   * Null: since then Nova may have taken an order of another incident whose id is not known.
+   * Request ids of all orders that Lifeboat gave for the instance, in any incident: after a return of its host it is started in the host's.
+   * Null: since then Nova may have taken an order of another incident whose request id is not known.
    * @param since by our monotonic clock
-   * @param own the incident of the crash, which knows that of its own orders
+   * @param own the incident of the crash: the caller adds its request ids
    */
   requests(instance: InstanceId, since: number, own: IncidentId | null): string[] | null {
     const issued = this.#read({ instance, kinds: ['step.issued'], limit: stepsAtMost })

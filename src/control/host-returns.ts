@@ -99,7 +99,7 @@ export class HostReturns {
       // A poll that began before the last write may show the service without it, the incident's force-down as well.
       const writtenAt = Math.max(
         watch.wroteAt,
-        record.forcedAt === null ? -Infinity : this.#moments.of(record.forcedAt),
+        record.forcedAt === null ? -Infinity : this.#orderedAt(record.host, record.forcedAt),
       )
       if (watch.look !== null || signal.aborted || readAt <= writtenAt) continue
       // A row from before says nothing of what was set on it since.
@@ -171,13 +171,14 @@ export class HostReturns {
     if (known.open !== null) return this.#writing(watch, reconcileOpen(this.#run(host)))
     const pulse = verdict === undefined ? 'unsure' : pulseOf(verdict)
     const service = monitor.service(host) ?? null
+    const readAt = monitor.lastRead()?.askedAt ?? -Infinity
     if (pulse === 'beating') {
       watch.hasBeaten = true
       await this.#read(record(), watch, service)
     } else if (watch.hasBeaten && verdict?.kind === 'returning' && verdict.evidence.silentMs >= toldAfterMs)
       await this.#tell(known, watch)
     // Reading took time: an incident may have been opened meanwhile, or a person may have taken our flags off.
-    const facts = this.#facts(host, watch, pulse, service)
+    const facts = this.#facts(host, watch, pulse, { service, readAt })
     if (facts === null) return
     const decision = decideReturn(facts, monitor.segment(host).return, clock.now())
     if (decision === null) return
@@ -213,8 +214,13 @@ export class HostReturns {
     }
   }
 
-  #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
-    const { store, settings, monitor } = this.#parts
+  #facts(
+    host: HostName,
+    watch: Watch,
+    pulse: ReturnFacts['pulse'],
+    { service, readAt }: Pick<ReturnFacts, 'service' | 'readAt'>,
+  ): ReturnFacts | null {
+    const { store, settings } = this.#parts
     const { ourFlags, orderedAt, forceDown, state, confirmed, failures, order, failed } = this.#record(host)
     if (ourFlags === null || store.openOn(host) !== undefined) return null
     // A front end may still serve an order whose client has gone, and nobody would take that back.
@@ -225,7 +231,7 @@ export class HostReturns {
       unansweredUntil: orderedAt === null ? null : this.#orderedAt(host, orderedAt) + showsWithinMs,
       isRefused: forceDown === 'refused',
       service,
-      readAt: monitor.lastRead()?.askedAt ?? -Infinity,
+      readAt,
       pulse,
       healthy: watch.healthy,
       evacuations: watch.evacuations?.value ?? null,
@@ -239,7 +245,7 @@ export class HostReturns {
     }
   }
 
-  /** By our monotonic clock: the wall clock may have been set since. Of an earlier run the stamp alone tells, and it may be older than it says. */
+  /** By our monotonic clock, for the wall clock may have been set since. An order of an earlier run counts as given when this run began, at the earliest. */
   #orderedAt(host: HostName, stamp: string): number {
     return this.#ordered.get(host) ?? Math.max(this.#moments.of(stamp), this.#startedAt)
   }

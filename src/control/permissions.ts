@@ -16,8 +16,9 @@ import { livenessObjection } from './liveness-objection.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
-import { quietAfterStandstill, staleness } from '../monitor/freshness.ts'
+import { quietAfterAbsence, staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { MonitorSettings } from '../monitor/settings.ts'
 import { pinnedWorkflow, type PinnedWorkflows } from './pinned-workflows.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Standstill } from './standstill.ts'
@@ -41,7 +42,7 @@ export function createPermissions(parts: {
   monitor: Monitor
   mode: () => 'observe' | 'armed'
   /** How often Nova is read, how long a poll waits for its witnesses, and how long agents need after a fault of the control plane. */
-  reading: () => { pollIntervalMs: number; probeLimitMs: number; quietAfterFreezeMs: number }
+  reading: () => Pick<MonitorSettings, 'pollIntervalMs' | 'probeLimitMs' | 'defaultIntervalMs' | 'quietAfterFreezeMs'>
   standstill: Pick<Standstill, 'last'>
   brake: Pick<BrakeWatch, 'holds'>
   segmentOfIncident: (incident: Incident) => Segment
@@ -53,6 +54,7 @@ export function createPermissions(parts: {
   setSilentAside: () => Promise<void>
 }): Permissions {
   const { clock, store, monitor, brake } = parts
+  const startedAt = clock.now()
   /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
   const proven = new Map<string, boolean>()
   /** When we forced each host down, by the monotonic clock: what was asked of Nova earlier may not show it. */
@@ -91,7 +93,7 @@ export function createPermissions(parts: {
     segment: parts.segmentOfIncident,
     workflow: (digest) => pinnedWorkflow(parts.workflows(), digest, 'host'),
     stoodStillUntil: () => parts.standstill.last()?.endedAt ?? -Infinity,
-    quiet: () => quietAfterStandstill(parts.standstill.last(), clock.now(), parts.reading().quietAfterFreezeMs),
+    quiet: () => quietAfterAbsence({ standstill: parts.standstill.last(), startedAt }, clock.now(), parts.reading()),
     noteOurWrite: ({ host, updatedAt, forcedDown }) => {
       monitor.noteOurWrite(host, updatedAt)
       if (forcedDown) forcedDownAt.set(host, clock.now())

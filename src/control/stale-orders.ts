@@ -54,6 +54,8 @@ export class StaleOrders {
   readonly #told = new Map<HostName, number>()
   /** Which orders a look has seen taken; a restart sees it again. */
   readonly #taken = new Set<number>()
+  /** Until when a reset without an answer may be served, by its step and our monotonic clock. */
+  readonly #served = new Map<string, number>()
   readonly #moments: Moments
 
   constructor(parts: AftermathParts) {
@@ -146,6 +148,8 @@ export class StaleOrders {
     }
     const now = this.#recovery(order)
     const done = repairSteps(now?.steps.values() ?? [])
+    // Nobody knows yet what becomes of it: nothing is sent beside it, and no end is said.
+    if (done.some(({ status }) => status === 'intended')) return
     // What someone did before our own reset is seen no less for it.
     const repaired = new Set(done.flatMap(({ requestId }) => requestId ?? []))
     const ours = new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? []))
@@ -254,7 +258,24 @@ export class StaleOrders {
     const { cloud, journal, clock, signal, settings } = this.#parts
     const host = instance?.host ?? null
     const mayWrite = (): boolean => this.#blocked(host, askedAt) === null && this.#isWell(host)
-    return { order, cloud, journal, clock, signal, ...settings, mayWrite }
+    return {
+      order,
+      cloud,
+      journal,
+      clock,
+      signal,
+      ...settings,
+      mayWrite,
+      servedUntil: (step) => this.#servedUntil(step),
+    }
+  }
+
+  /** From when it was first asked for in this run: what an earlier run sent may be younger than the wall clock says. */
+  #servedUntil(step: string): number {
+    const { clock, settings } = this.#parts
+    const until = this.#served.get(step) ?? clock.now() + settings.longestRequestMs
+    this.#served.set(step, until)
+    return until
   }
 
   #isWell(host: HostName | null): boolean {

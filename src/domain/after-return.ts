@@ -82,7 +82,7 @@ function isOff({ plan, outcome }: InstanceRecovery): boolean {
   return plan.rule === afterReturnRule && outcome?.outcome !== 'recovered' && !finalCodes.has(outcome?.code ?? '')
 }
 
-/** Whether it was one of them until its host failed again: Nova shows it as one that switched itself off long before that. */
+/** Whether it was still off when its host failed again. By Nova alone it looks like a guest that had switched itself off long before. */
 export function wasOffUntilNextFailure(recovery: InstanceRecovery): boolean {
   const { plan, outcome } = recovery
   return isOff(recovery) || (plan.rule === afterReturnRule && outcome?.code === 'HOST_FAILED_AGAIN')

@@ -3,7 +3,7 @@ import { LifeboatError } from './errors.ts'
 import type { InstanceId } from './instance.ts'
 import type { FoundInstance } from './review.ts'
 
-/** Of the same name, named in a refusal. More are found by their UUIDs. */
+/** How many instances a refusal names. Fewer: the one that is meant may be missing. More: nobody reads them. */
 export const offered = 10
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

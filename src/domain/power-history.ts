@@ -42,7 +42,7 @@ export function lastStartOrderMs(actions: readonly InstanceAction[]): number {
 }
 
 /**
- * Whether a person has had its guest run since it was found off, so that what turned it off later is no business of ours.
+ * Whether someone has started the guest since it was found off. If so, a later shutdown is not ours to undo.
  * @param offSince its `updated_at` then
  * @param ours ids of our own orders
  */

@@ -83,8 +83,8 @@ export interface Permissions {
   /** When the process last ended standing still, on our monotonic clock; -Infinity: never. What was read before is of a while ago. */
   stoodStillUntil(): number
   /**
-   * Why the silence of a nova-compute whose host lives says nothing yet, or null: whatever ended while this process stood still, agents may need
-   * a moment to beat again.
+   * Why a silent nova-compute on a living host proves nothing yet, or null: a fault of the control plane may have ended while this process stood
+   * still or before it began, and agents need time to beat again.
    */
   quiet(): string | null
   /** Our own PUT moved the service's updated_at: no heartbeat. */

@@ -25,8 +25,8 @@ const lookAgainMs = 500
 const proofGoodForMs = 5_000
 
 /**
- * So long a start waits for Nova to be read again after the process stood still, though a person has cancelled. Shorter: a guest that we left off
- * stays off. Longer: the person waits as long for the end of the incident.
+ * How long a start waits for the next reading of Nova after the process stood still, even if a person has cancelled. Shorter: a guest that we left
+ * off stays off. Longer: the cancelled incident ends later.
  */
 const readAgainWithinMs = 15_000
 
@@ -131,7 +131,7 @@ export class Gate {
     }
   }
 
-  /** All that a start waits for after the process stood still is the next reading of Nova. */
+  /** Whether a start waits for nothing but the next reading of Nova after the process stood still. */
   #isNovaReadAgain(act: Act): boolean {
     const { permissions, id, clock } = this.#run
     const permission = permissions.of(permissions.incident(id), act)

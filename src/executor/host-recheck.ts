@@ -10,7 +10,7 @@ export interface RecheckFacts {
   verdict: Verdict
   /** Why verdicts are frozen, or null. */
   frozen: string | null
-  /** Why the silence of nova-compute on a living host says nothing yet, or null. */
+  /** Why a silent nova-compute on a living host proves nothing yet, or null. */
   quiet: string | null
   phase: IncidentPhase
   /** The heartbeat stamp of the verdict that opened the incident, or null. */

@@ -122,8 +122,8 @@ export class HostWatch {
   }
 
   /**
-   * The cloud's time, ISO, for which what is known of the instance is true: when Nova was asked, for its answer may have taken long, and what was
-   * ordered meanwhile is not in it. Now, for an instance that was never shown.
+   * When Nova was last asked about the instance, by the cloud's clock, ISO. Its answer may have taken long, and lacks what was ordered meanwhile.
+   * The current time for an instance that was never shown.
    */
   knownAtCloudTime(id: InstanceId): string {
     const agoMs = this.#clock.now() - this.knownAt(id)

@@ -31,8 +31,8 @@ export interface RepairRun {
   tickMs: number
   /** How long a stop whose answer was lost may still show up in Nova. Too short: it is sent again, which changes nothing. */
   reconcileQuietMs: number
-  /** How long a request may be served after it was sent. A reset that comes late takes an instance out of whatever it is in by then. */
-  longestRequestMs: number
+  /** Until when, by `clock`, a front end may serve that step. A late reset takes an instance out of whatever it is in by then. */
+  servedUntil: (step: string) => number
 }
 
 const prefix = 'repair.'
@@ -84,35 +84,48 @@ export async function repair(
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'JOURNAL_UNAVAILABLE') throw error
-    // A refusal is an answer, and what was held back never left.
+    // A refusal is final, and what was held back never left. One that a proxy answered with 503 may have reached Nova, and shows at once.
     if (error.certainty === 'applied' || wasRefused(error)) return fail(run, step, error)
-    const limitMs = error.certainty === 'unknown' ? Math.max(shownWithinMs, lostForMs(run, kind)) : shownWithinMs
-    return follow(run, kind, step, limitMs)
+    if (error.certainty !== 'unknown') return follow(run, kind, step, { limitMs: 2 * run.tickMs, error })
+    if (kind === 'reset-state') return
   }
-  await follow(run, kind, step, shownWithinMs)
+  await follow(run, kind, step, { limitMs: shownWithinMs })
 }
 
-/** Finds out what became of writes that have rows but no end: after a restart. */
+/**
+ * Finds out what became of writes that have rows but no end: after a restart, and of a reset whose answer was lost. That one stays open until
+ * nothing can serve it any more (law L3); meanwhile it is looked at once in each call, and never waited for.
+ */
 export async function reconcileRepairs(run: RepairRun, steps: readonly StepRecord[]): Promise<void> {
   for (const { key, kind, status } of steps) {
     if (kind !== 'reset-state' && kind !== 'stop') continue
-    if (status === 'issued') await follow(run, kind, key, shownWithinMs)
-    else if (status === 'intended') await follow(run, kind, key, lostForMs(run, kind))
+    if (status === 'issued') await follow(run, kind, key, { limitMs: shownWithinMs })
+    else if (status === 'intended' && kind === 'stop') await follow(run, kind, key, { limitMs: run.reconcileQuietMs })
+    else if (status === 'intended') await lookForReset(run, key)
   }
 }
 
-/** Until then nothing is sent again (law L3). */
-function lostForMs({ reconcileQuietMs, longestRequestMs }: RepairRun, kind: RepairKind): number {
-  return kind === 'reset-state' ? longestRequestMs : reconcileQuietMs
+async function lookForReset(run: RepairRun, step: string): Promise<void> {
+  const { cloud, clock, order, signal } = run
+  const { wanted, reached } = writes['reset-state']
+  const seen = await cloud.getInstance(order.instance, { signal })
+  if (reached(seen)) return append(run, { kind: 'step.confirmed', step, data: { result: state(seen) } })
+  if (clock.now() >= run.servedUntil(step)) fail(run, step, notShown(wanted))
 }
 
-async function follow(run: RepairRun, kind: RepairKind, step: string, limitMs: number): Promise<void> {
+/** @param ends how long it may take to show, and why it has failed if it does not */
+async function follow(
+  run: RepairRun,
+  kind: RepairKind,
+  step: string,
+  { limitMs, error = notShown(writes[kind].wanted) }: { limitMs: number; error?: LifeboatError },
+): Promise<void> {
   const { cloud, clock, order, signal } = run
   const askedAt = clock.now()
   for (;;) {
     const seen = await cloud.getInstance(order.instance, { signal })
     if (writes[kind].reached(seen)) return append(run, { kind: 'step.confirmed', step, data: { result: state(seen) } })
-    if (clock.now() - askedAt >= limitMs) return fail(run, step, notShown(writes[kind].wanted))
+    if (clock.now() - askedAt >= limitMs) return fail(run, step, error)
     await sleep(clock, run.tickMs, signal)
     if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
   }

@@ -1,5 +1,6 @@
 /** Whether what was read of Nova is recent enough to act on. Pure. */
 import type { Reading } from './report.ts'
+import { holeMs, type MonitorSettings } from './settings.ts'
 import { span } from '../domain/text/span.ts'
 
 /** Polls that may be missing. More: acts on what was true that much earlier. Fewer: one slow answer of Nova holds every recovery. */
@@ -30,14 +31,20 @@ export function staleness(
 }
 
 /**
- * Why the silence of a nova-compute whose host lives says nothing yet, or null. A fault of the control plane that began and ended while this
- * process stood still froze no verdict, and after one agents need as long to beat again as after one that it saw.
+ * Why a silent nova-compute on a living host proves nothing yet, or null. A fault of the control plane that began and ended while this process
+ * stood still, or before it began, froze no verdict, and agents need as long to beat again as after one that it saw.
+ *
+ * @param startedAt when this run began, or took over
  */
-export function quietAfterStandstill(
-  standstill: { endedAt: number; ms: number } | null,
+export function quietAfterAbsence(
+  { standstill, startedAt }: { standstill: { endedAt: number; ms: number } | null; startedAt: number },
   now: number,
-  quietAfterFreezeMs: number,
+  settings: Pick<MonitorSettings, 'pollIntervalMs' | 'defaultIntervalMs' | 'quietAfterFreezeMs'>,
 ): string | null {
-  if (standstill === null || now - standstill.endedAt >= quietAfterFreezeMs) return null
-  return `this process stood still for ${span(standstill.ms)}, and what silenced nova-compute may be over: no living host is fenced within ${span(quietAfterFreezeMs)} of that`
+  const { quietAfterFreezeMs: quietMs } = settings
+  const waits = `nova-compute may be about to beat again, so no living host is fenced until ${span(quietMs)} after that`
+  // A shorter one hides no fault: the polls around it saw that.
+  if (standstill !== null && standstill.ms > holeMs(settings) && now - standstill.endedAt < quietMs)
+    return `this process stood still for ${span(standstill.ms)}; ${waits}`
+  return now - startedAt < quietMs ? `this daemon has just begun; ${waits}` : null
 }

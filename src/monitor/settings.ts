@@ -59,6 +59,9 @@ export const defaultMonitorSettings: MonitorSettings = {
 const holeAfterPolls = 5
 
 /** Readings further apart than this leave a hole: silence in it was not observed. */
-export function holeMs({ pollIntervalMs, defaultIntervalMs }: MonitorSettings): number {
+export function holeMs({
+  pollIntervalMs,
+  defaultIntervalMs,
+}: Pick<MonitorSettings, 'pollIntervalMs' | 'defaultIntervalMs'>): number {
   return Math.max(holeAfterPolls * pollIntervalMs, 2 * defaultIntervalMs)
 }

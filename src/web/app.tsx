@@ -113,7 +113,7 @@ function useLogin() {
   // Before the browser draws: every page waits for this.
   useLayoutEffect(look, [look])
   useEffect(() => {
-    if (failure === null || failure.status === 401) return undefined
+    if (failure === null || !failure.passing) return undefined
     return after(retryMs, look)
   }, [failure, look])
   const leave = useCallback(() => {

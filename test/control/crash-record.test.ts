@@ -30,7 +30,7 @@ describe('the orders of Lifeboat for an instance', () => {
     expect(record.requests('i-1', clock.now() + 1, null)).toEqual(ids)
   })
 
-  it('are not all known where one of another incident has no id since then', () => {
+  it('are unknown where another incident has given one since whose id Nova did not tell', () => {
     expect(record.requests('i-1', clock.now(), null)).toBeNull()
     expect(record.requests('i-1', clock.now(), 'of-its-crash')).toEqual(ids)
   })

@@ -5,18 +5,19 @@ import type { Incident } from '../../src/domain/incident.ts'
 import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
 import type { ServiceRecord } from '../../src/domain/service.ts'
 
+const clock = { now: () => 10_000 }
+
 /** Of a host whose open incident is in that phase, with or without a proof and a mark of ours. */
 function isFenced(phase: IncidentPhase, proof: object | null, ourFlags: object | null): boolean {
   const incident = { phase, proof, ourFlags } as Incident
   const store = { openOn: () => incident }
-  return createPermissions({ store } as unknown as Parameters<typeof createPermissions>[0]).isFenced('cmp02')
+  return createPermissions({ store, clock } as unknown as Parameters<typeof createPermissions>[0]).isFenced('cmp02')
 }
 
 /** At 10 s by the monotonic clock; Nova was last asked at `askedAt`. */
 function afterItsEnd(verdict: object, askedAt: number): ReturnType<typeof createPermissions> {
   const store = { openOn: () => undefined, flaggedBy: () => 'inc-1', isProven: () => true }
   const monitor = { verdict: () => verdict, lastRead: () => ({ askedAt, usuallyMs: 0 }), noteOurWrite: () => undefined }
-  const clock = { now: () => 10_000 }
   return createPermissions({ store, monitor, clock } as unknown as Parameters<typeof createPermissions>[0])
 }
 
@@ -51,7 +52,12 @@ describe('the recovery of a host that is seen to beat', () => {
         lastRead: () => ({ askedAt: 0, usuallyMs: 0 }),
       },
       ...{ mode: () => 'armed', standstill: { last: () => null }, segmentOfIncident: () => ({ name: 'all' }) },
-      reading: () => ({ pollIntervalMs: 1_000, probeLimitMs: 500, quietAfterFreezeMs: 60_000 }),
+      reading: () => ({
+        pollIntervalMs: 1_000,
+        probeLimitMs: 500,
+        defaultIntervalMs: 10_000,
+        quietAfterFreezeMs: 60_000,
+      }),
     }
     const incident = {
       ...{ id: 'inc-1', host: 'cmp02', mode: 'armed', openedIn: 'all', cancelled: null, crashed: null },
@@ -74,7 +80,7 @@ describe('a host was fenced before an order', () => {
       openOn: () => ({ id: 'inc-1', phase: 'recovering', proof: fenced ? {} : null, ourFlags: {} }) as Incident,
       wasForcedDownBefore: (id: string, before: number) => id === 'inc-1' && before > 7,
     }
-    return createPermissions({ store } as unknown as Parameters<typeof createPermissions>[0]).wasFencedBefore(
+    return createPermissions({ store, clock } as unknown as Parameters<typeof createPermissions>[0]).wasFencedBefore(
       'cmp02',
       seq,
     )

@@ -4,7 +4,8 @@ import type { CallOptions } from '../../src/domain/cloud.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { RepairKind } from '../../src/domain/stale-order.ts'
-import { repair, type RepairRun } from '../../src/executor/stale-order-steps.ts'
+import type { StepRecord } from '../../src/domain/incident.ts'
+import { reconcileRepairs, repair, type RepairRun } from '../../src/executor/stale-order-steps.ts'
 import { VirtualClock } from '../../src/simulator/virtual-clock.ts'
 import { instance } from '../engine/surveys.ts'
 
@@ -55,7 +56,7 @@ beforeEach(() => {
     signal: new AbortController().signal,
     tickMs: 1_000,
     reconcileQuietMs: 30_000,
-    longestRequestMs: 600_000,
+    servedUntil: () => 600_000,
   }
 })
 
@@ -87,14 +88,20 @@ describe('a reset', () => {
     run.cloud.resetState = () => Promise.reject(new LifeboatError(code, 'no answer', { certainty, details }))
   }
 
-  it.each(['API_TIMEOUT', 'API_UNAVAILABLE'] as const)(
-    'that ended in %s is confirmed when Nova took it',
-    async (code) => {
-      lost(code)
-      await repair(run, 'reset-state', broken, [])
-      expect(rows).toEqual(['step.intended', 'step.confirmed'])
-    },
-  )
+  const lostStep = (): StepRecord =>
+    ({ key: 'repair.reset-state.m-1.1', kind: 'reset-state', status: 'intended' }) as StepRecord
+
+  it('that a proxy refused with 503 is confirmed when Nova took it, and has failed with that when it did not', async () => {
+    lost('API_UNAVAILABLE')
+    await repair(run, 'reset-state', broken, [])
+    expect(rows).toEqual(['step.intended', 'step.confirmed'])
+    rows = []
+    run.cloud.getInstance = () => Promise.resolve(broken)
+    const repaired = repair(run, 'reset-state', broken, [])
+    await clock.advance(3_000)
+    await repaired
+    expect(rows).toEqual(['step.intended', 'step.failed API_UNAVAILABLE'])
+  })
 
   it('whose connection was never made has failed at once', async () => {
     run.cloud.resetState = () =>
@@ -103,14 +110,19 @@ describe('a reset', () => {
     expect(rows).toEqual(['step.intended', 'step.failed API_UNAVAILABLE'])
   })
 
-  it('that is lost is not given up, nor sent again, while a front end may still serve it', async () => {
+  it('whose answer was lost stays open while a front end may still serve it, and keeps nothing waiting', async () => {
     lost('API_TIMEOUT')
     run.cloud.getInstance = () => Promise.resolve(broken)
-    const repaired = repair(run, 'reset-state', broken, [])
-    await clock.advance(599_000)
+    await repair(run, 'reset-state', broken, [])
+    await reconcileRepairs(run, [lostStep()])
     expect(rows).toEqual(['step.intended'])
-    await clock.advance(2_000)
-    await repaired
+    await clock.advance(600_000)
+    await reconcileRepairs(run, [lostStep()])
     expect(rows).toEqual(['step.intended', 'step.failed STATE_MISMATCH'])
+  })
+
+  it('whose answer was lost is confirmed once Nova shows it', async () => {
+    await reconcileRepairs(run, [lostStep()])
+    expect(rows).toEqual(['step.confirmed'])
   })
 })

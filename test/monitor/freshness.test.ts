@@ -1,6 +1,6 @@
 /** How old what is known of the cloud may be when something is done on it. */
 import { describe, expect, it } from 'vitest'
-import { quietAfterStandstill, staleness } from '../../src/monitor/freshness.ts'
+import { quietAfterAbsence, staleness } from '../../src/monitor/freshness.ts'
 
 const old = 'what is known of the host may be untrue by now'
 
@@ -27,13 +27,16 @@ describe('what was read of Nova', () => {
     expect(staleness({ askedAt, usuallyMs: 0 }, { endedAt: 5_000, ms: 4_000 }, 6_000, rules)).toBe(says)
   })
 
-  it.each([
-    [null, 64_999, 60_000, null],
-    [{ endedAt: 5_000, ms: 4_000 }, 64_999, 60_000, 'no living host is fenced within 1 min of that'],
-    [{ endedAt: 5_000, ms: 4_000 }, 65_000, 60_000, null],
-    [{ endedAt: 5_000, ms: 4_000 }, 5_000, 0, null],
-  ])('of silent agents says nothing yet after standing still (%o at %d)', (standstill, now, quietMs, says) => {
-    const quiet = quietAfterStandstill(standstill, now, quietMs)
+  it.each<[string, number, number | null, string | null]>([
+    ['long', 64_999, 30_000, 'this process stood still for 30 s'],
+    ['long', 65_000, 30_000, null],
+    ['too short to hide a fault', 5_000, 4_000, null],
+    ['none', 5_000, null, null],
+    ['none', -40_001, null, 'this daemon has just begun'],
+  ])('lets no living host be fenced for a while after our process was away (%s, at %d)', (_what, now, ms, says) => {
+    const standstill = ms === null ? null : { endedAt: 5_000, ms }
+    const settings = { pollIntervalMs: 2_000, defaultIntervalMs: 10_000, quietAfterFreezeMs: 60_000 }
+    const quiet = quietAfterAbsence({ standstill, startedAt: -100_000 }, now, settings)
     if (says === null) expect(quiet).toBeNull()
     else expect(quiet).toContain(says)
   })

@@ -18,8 +18,8 @@ import { isRunning, powerStateOf } from './power.ts'
 const clockMarginMs = 5_000
 
 /**
- * How long ago Nova may have been asked for the instance when its reboot leaves. Longer: a guest is rebooted that its owner has stopped or rebooted
- * since. Shorter: Nova is asked for the history of more instances.
+ * How old the reading of the instance may be when its reboot leaves; if it is older, its history is read first. Longer: a guest is rebooted that its
+ * owner has just stopped or rebooted. Shorter: more histories are read.
  */
 const shownGoodForMs = 2_000
 
@@ -80,7 +80,7 @@ async function guestRuns({ run, plan, signal }: StepScene): Promise<boolean> {
   }
 }
 
-/** Nova's answers took long, and may be of before what someone has ordered since. */
+/** Throws if someone acted on the instance after Nova was asked about it. */
 async function throwIfActedOn({ run, plan, recovery, signal }: StepScene, since: string): Promise<void> {
   const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
   const ours = requestsOf(recovery)

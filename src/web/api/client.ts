@@ -60,9 +60,9 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>('POST', path, body, { limitMs: actLimitMs })
 }
 
-/** For what changes nothing and has a body, such as a login or a plan: after a lost answer it is simply asked again. */
-export function postQuestion<T>(path: string, body: unknown): Promise<T> {
-  return ask<T>('POST', path, body, { limitMs: actLimitMs, orders: false })
+/** A POST that changes nothing, such as a login or a plan: if its answer is lost, it is safe to send again. */
+export function postQuestion<T>(path: string, body: unknown, limitMs = actLimitMs): Promise<T> {
+  return ask<T>('POST', path, body, { limitMs, orders: false })
 }
 
 export function remove(path: string): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** Keeps what a page shows fresh: it is asked for now and then, more often while no events arrive, and once they do again. */
+/** Reloads what a page shows now and then, more often while no events arrive, and once when they arrive again. */
 import { useEffect, useRef } from 'preact/hooks'
 import { useLink } from './live.ts'
 import { useEvery } from './resource.ts'
@@ -9,13 +9,13 @@ import { useEvery } from './resource.ts'
  */
 const lostMs = 5_000
 
-/** @param liveMs between two looks while events arrive, for what changes without one */
+/** @param liveMs the pause between reloads while events arrive, for what changes without an event */
 export function useFresh(liveMs: number, reload: (withinMs?: number) => void): void {
   const link = useLink()
   const before = useRef(link)
   useEvery(link === 'live' ? liveMs : Math.min(liveMs, lostMs), reload)
   useEffect(() => {
-    // What was written while the line was broken comes by itself; asking once shows it sooner.
+    // The stream sends what was missed; a reload shows it sooner.
     if (link === 'live' && before.current === 'lost') reload(0)
     before.current = link
   }, [link, reload])

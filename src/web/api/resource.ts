@@ -33,6 +33,7 @@ export function useResource<T>(path: string | null, read?: Asking['read']): Reso
   const inner = useRef({
     path,
     pending: null as null | (() => void),
+    due: 0,
     notBefore: 0,
     abort: null as AbortController | null,
     again: false,
@@ -59,7 +60,8 @@ export function useResource<T>(path: string | null, read?: Asking['read']): Reso
         failure,
         loading: false,
       }))
-      at.notBefore = nowMs() + Math.min((nowMs() - began) / loadShare, longestPauseMs)
+      // A try that failed has loaded nothing, however long it hung.
+      at.notBefore = failure === null ? nowMs() + Math.min((nowMs() - began) / loadShare, longestPauseMs) : nowMs()
       if (at.again) {
         at.again = false
         schedule(0)
@@ -74,8 +76,12 @@ export function useResource<T>(path: string | null, read?: Asking['read']): Reso
   const schedule = useCallback(
     (withinMs: number) => {
       const at = inner.current
-      if (at.pending !== null) return
-      at.pending = after(Math.max(withinMs, at.notBefore - nowMs()), load)
+      const due = Math.max(nowMs() + withinMs, at.notBefore)
+      // The retry of a failure may be seconds away when the daemon is back.
+      if (at.pending !== null && at.due <= due) return
+      at.pending?.()
+      at.due = due
+      at.pending = after(due - nowMs(), load)
     },
     [load],
   )

@@ -11,6 +11,7 @@ import { after } from '../browser-clock.ts'
 import { get, postQuestion, type ApiFailure } from '../api/client.ts'
 import { useFresh } from '../api/fresh.ts'
 import { paths } from '../api/paths.ts'
+import { readLimitMs } from '../api/request.ts'
 import { useResource, type Resource } from '../api/resource.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
@@ -104,7 +105,7 @@ export function PlanPage({ host }: { host: string }) {
   )
 }
 
-/** While it loads the plan says what is waited for; of a host that there is not the plan says so. */
+/** Whether the readiness line has anything to show. While it loads, the plan shows the progress; if there is no such host, the plan says so. */
 function isSaid({ value, failure }: Resource<HostReadiness>): boolean {
   return value !== null || (failure !== null && failure.status !== 404)
 }
@@ -132,7 +133,7 @@ function usePlan(subject: PlanSubject | null, again: number): { run: PlanRun | n
       } else announce(run.state === 'done' ? `The plan of ${run.host} is ready` : `No plan of ${run.host}`)
     }
     const begin = (): void =>
-      void postQuestion<PlanRun>(paths.plans, { ...what, waitSeconds: planWaitSeconds }).then(look, failed)
+      void postQuestion<PlanRun>(paths.plans, { ...what, waitSeconds: planWaitSeconds }, readLimitMs).then(look, failed)
     setState({ run: null, failure: null })
     begin()
     return () => {

@@ -8,7 +8,7 @@ import { Stamped } from './text.tsx'
 
 interface LoadedProps<T> {
   of: Resource<T>
-  /** Of a page whose heading comes with its value: what it is called where that could not be loaded. */
+  /** The heading to show where the value could not be loaded, for a page whose heading comes with it. */
   heading?: string
   /** Of a page that is about one thing: its heading where there is no such thing. */
   absent?: string

@@ -44,7 +44,7 @@ function slowToShow(ms: number): void {
 describe('the reboot of a crashed guest', () => {
   const before = () => stage.ending(reboot.before(stage.scene({ do: 'reboot' })))
 
-  it('leaves by what was read when Nova was asked, and what is ordered since then may have crossed it', async () => {
+  it('is dated by when Nova was asked, so that an order given since then counts as crossing it', async () => {
     slowToShow(1_000)
     expect(await before()).toMatchObject({
       before: { cloudTime: '2030-01-01T12:00:00.000Z' },

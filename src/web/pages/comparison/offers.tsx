@@ -31,6 +31,7 @@ export function Offers({ beside }: { beside: OfferedBeside }) {
   )
   const newest = useResource<IncidentSummary[]>(paths.incidents({ limit: String(newestAsked) }))
   useFresh(60_000, newest.reload)
+  useFresh(60_000, ofHost.reload)
   return (
     <Loaded of={newest}>
       {(listed) => {
