@@ -97,10 +97,7 @@ export class HostReturns {
       const verdict = verdicts.get(record.host)
       this.#followHealth(watch, verdict, report)
       // A poll that began before the last write may show the service without it, the incident's force-down as well.
-      const writtenAt = Math.max(
-        watch.wroteAt,
-        record.forcedAt === null ? -Infinity : this.#orderedAt(record.host, record.forcedAt),
-      )
+      const writtenAt = Math.max(watch.wroteAt, this.#ordered.get(record.host) ?? -Infinity)
       if (watch.look !== null || signal.aborted || readAt <= writtenAt) continue
       // A row from before says nothing of what was set on it since.
       const isOld = verdict !== undefined && isUnread(verdict) && monitor.service(record.host) !== undefined

@@ -16,7 +16,7 @@ import { livenessObjection } from './liveness-objection.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
-import { quietAfterAbsence, staleness } from '../monitor/freshness.ts'
+import { quietAfterStandstill, staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import { pinnedWorkflow, type PinnedWorkflows } from './pinned-workflows.ts'
@@ -54,7 +54,6 @@ export function createPermissions(parts: {
   setSilentAside: () => Promise<void>
 }): Permissions {
   const { clock, store, monitor, brake } = parts
-  const startedAt = clock.now()
   /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
   const proven = new Map<string, boolean>()
   /** When we forced each host down, by the monotonic clock: what was asked of Nova earlier may not show it. */
@@ -93,7 +92,7 @@ export function createPermissions(parts: {
     segment: parts.segmentOfIncident,
     workflow: (digest) => pinnedWorkflow(parts.workflows(), digest, 'host'),
     stoodStillUntil: () => parts.standstill.last()?.endedAt ?? -Infinity,
-    quiet: () => quietAfterAbsence({ standstill: parts.standstill.last(), startedAt }, clock.now(), parts.reading()),
+    quiet: () => quietAfterStandstill(parts.standstill.last(), clock.now(), parts.reading()),
     noteOurWrite: ({ host, updatedAt, forcedDown }) => {
       monitor.noteOurWrite(host, updatedAt)
       if (forcedDown) forcedDownAt.set(host, clock.now())

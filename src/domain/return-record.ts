@@ -35,8 +35,6 @@ export interface ReturnRecord {
   orderedBefore: string | null
   /** What Nova said of the orders to force it down in the newest incident. Null: nothing yet. */
   forceDown: 'taken' | 'refused' | null
-  /** When our last order to force it down was begun or answered. ISO. */
-  forcedAt: string | null
   state: ReturnState
   /** Why it is there, and since when (ISO); null before the first change. */
   said: { code: string; message: string; at: string } | null
@@ -193,12 +191,11 @@ function afterSetAside(record: ReturnRecord, entry: Extract<Entry, { kind: 'serv
 function afterOrder(record: ReturnRecord, entry: Entry): ReturnRecord {
   const { kind, at } = entry
   const { orderedAt, orderedBefore, forceDown } = record
-  if (kind === 'step.intended') return { ...record, orderedAt: at, orderedBefore: orderedAt, forcedAt: at }
-  if (kind === 'step.confirmed')
-    return { ...record, orderedAt: null, orderedBefore: null, forceDown: 'taken', forcedAt: at }
+  if (kind === 'step.intended') return { ...record, orderedAt: at, orderedBefore: orderedAt }
+  if (kind === 'step.confirmed') return { ...record, orderedAt: null, orderedBefore: null, forceDown: 'taken' }
   if (kind === 'step.failed' && wasRefused(entry.data.error))
-    return { ...record, orderedAt: orderedBefore, forceDown: forceDown ?? 'refused', forcedAt: at }
-  return { ...record, orderedAt: at, forcedAt: at }
+    return { ...record, orderedAt: orderedBefore, forceDown: forceDown ?? 'refused' }
+  return { ...record, orderedAt: at }
 }
 
 /** Nova took nothing of it. A proxy that answers 503 may have handed it on; a connection that was never made has not. */
@@ -255,7 +252,6 @@ export function nothingKnown(host: string): ReturnRecord {
     orderedAt: null,
     orderedBefore: null,
     forceDown: null,
-    forcedAt: null,
     state: 'away',
     said: null,
     leftovers: [],

@@ -84,7 +84,7 @@ export interface Permissions {
   stoodStillUntil(): number
   /**
    * Why a silent nova-compute on a living host proves nothing yet, or null: a fault of the control plane may have ended while this process stood
-   * still or before it began, and agents need time to beat again.
+   * still, and agents need time to beat again.
    */
   quiet(): string | null
   /** Our own PUT moved the service's updated_at: no heartbeat. */

@@ -32,19 +32,15 @@ export function staleness(
 
 /**
  * Why a silent nova-compute on a living host proves nothing yet, or null. A fault of the control plane that began and ended while this process
- * stood still, or before it began, froze no verdict, and agents need as long to beat again as after one that it saw.
- *
- * @param startedAt when this run began, or took over
+ * stood still froze no verdict, and agents need as long to beat again as after one that it saw.
  */
-export function quietAfterAbsence(
-  { standstill, startedAt }: { standstill: { endedAt: number; ms: number } | null; startedAt: number },
+export function quietAfterStandstill(
+  standstill: { endedAt: number; ms: number } | null,
   now: number,
   settings: Pick<MonitorSettings, 'pollIntervalMs' | 'defaultIntervalMs' | 'quietAfterFreezeMs'>,
 ): string | null {
   const { quietAfterFreezeMs: quietMs } = settings
-  const waits = `nova-compute may be about to beat again, so no living host is fenced until ${span(quietMs)} after that`
-  // A shorter one hides no fault: the polls around it saw that.
-  if (standstill !== null && standstill.ms > holeMs(settings) && now - standstill.endedAt < quietMs)
-    return `this process stood still for ${span(standstill.ms)}; ${waits}`
-  return now - startedAt < quietMs ? `this daemon has just begun; ${waits}` : null
+  // A shorter one hides no fault: the polls around it see that.
+  if (standstill === null || standstill.ms <= holeMs(settings) || now - standstill.endedAt >= quietMs) return null
+  return `this process stood still for ${span(standstill.ms)}; nova-compute may be about to beat again, so no living host is fenced until ${span(quietMs)} after that`
 }

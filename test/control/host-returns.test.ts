@@ -218,14 +218,10 @@ interface Seen {
   readAt?: number
   /** How long ago our order to force it down was given, by the wall clock, which nobody answered. */
   orderedAgoMs?: number
-  /** The same of one that Nova answered. */
-  forcedAgoMs?: number
 }
 
 /** What is put on record of a host, by what is known of its row: by default, its forced_down is due to be cleared. */
-async function recorded({ tookMs = 0, ok = true, readAt = 100_000, orderedAgoMs, forcedAgoMs = 1 }: Seen = {}): Promise<
-  string[]
-> {
+async function recorded({ tookMs = 0, ok = true, readAt = 100_000, orderedAgoMs }: Seen = {}): Promise<string[]> {
   let now = 100_000
   const isUnset = orderedAgoMs !== undefined || !ok || readAt !== now
   const kinds: string[] = []
@@ -239,7 +235,6 @@ async function recorded({ tookMs = 0, ok = true, readAt = 100_000, orderedAgoMs,
       host: 'cmp01',
       state: 'settling',
       said: null,
-      forcedAt: isUnset ? new Date(now - Math.max(forcedAgoMs, orderedAgoMs ?? 0)).toISOString() : null,
       orderedAt: orderedAgoMs === undefined ? null : new Date(now - orderedAgoMs).toISOString(),
       forceDown: 'taken',
       attempts: 0,
@@ -265,7 +260,10 @@ async function recorded({ tookMs = 0, ok = true, readAt = 100_000, orderedAgoMs,
       updateService: () => Promise.resolve(service),
     },
     journal: {
-      ...{ read: () => [], onAppend: () => undefined },
+      read: () => [],
+      // In this run the order to force it down is written now.
+      onAppend: (told: (entry: object) => void) =>
+        isUnset && orderedAgoMs === undefined && told({ host: 'cmp01', step: 'host.force-down.1' }),
       append: (entries: Entry[]) => void kinds.push(...entries.map(({ kind }) => kind)),
     },
     observer: {},
@@ -292,11 +290,6 @@ test('nothing is taken back on what was read of Nova too long ago: the host may 
 describe('a return without our flags on the row', () => {
   test.each<[string, Seen, boolean]>([
     ['ends where the row was read after they were set', { readAt: 100_001 }, true],
-    [
-      'does not end on such a row where the wall clock was set forward since',
-      { readAt: 99_000, forcedAgoMs: 300_000 },
-      false,
-    ],
     ['does not end in a poll that read nothing', { ok: false }, false],
     ['does not end on a row from before they were set', { readAt: 99_000 }, false],
     [

@@ -377,7 +377,6 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     forceDown: null,
     setAside: null,
     covered: [],
-    forcedAt: null,
     state: 'away',
     said: null,
     leftovers: [],
