@@ -95,12 +95,13 @@ export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
     return lastOrder(orderedSince(restart.cloudTime, others)) === 'stop'
   }
   // Until the stop is taken, which may be hours after it was first tried, its owner may start the guest.
-  let isWanted = true
+  // By the newest reading of its history.
+  const ownersStop = { stands: true }
   const stopIfStillWanted: StepDriver<'stop'> = {
     ...stopWhereItIs,
     before: async (at) => {
-      isWanted = isStopped(await retryRead(run.clock, at.signal, history))
-      if (isWanted) return stopWhereItIs.before(at)
+      ownersStop.stands = isStopped(await retryRead(run.clock, at.signal, history))
+      if (ownersStop.stands) return stopWhereItIs.before(at)
       return { nothingToDo: powerStateOf(await retryRead(run.clock, at.signal, () => watch.read(plan.instanceId))) }
     },
   }
@@ -114,7 +115,7 @@ export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
     mayBeOwed = true
     await runStep(stopIfStillWanted, stepScene(scene, stop, 'closes'), scene.gate, scene.slots)
     mayBeOwed = false
-    return isWanted ? await reading(() => watch.read(plan.instanceId)) : null
+    return ownersStop.stands ? await reading(() => watch.read(plan.instanceId)) : null
   } catch (thrown) {
     // Its owner deleted it: nothing of it is owed, and the next look says so.
     if (!mayBeOwed && ensureError(thrown).code === 'INSTANCE_GONE') return null
