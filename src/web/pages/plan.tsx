@@ -105,7 +105,7 @@ export function PlanPage({ host }: { host: string }) {
   )
 }
 
-/** Whether the readiness line has anything to show. While it loads, the plan shows the progress; if there is no such host, the plan says so. */
+/** Whether the readiness line has anything to show. The plan itself says what it waits for, and that Nova has no such host. */
 function isSaid({ value, failure }: Resource<HostReadiness>): boolean {
   return value !== null || (failure !== null && failure.status !== 404)
 }
