@@ -29,6 +29,7 @@ import type { Passage } from '../executor/attempt.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { staleness } from '../monitor/freshness.ts'
 import type { PollReport } from '../monitor/report.ts'
+import { earlierRecovery } from './earlier-recoveries.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import { orderHolds } from '../orders/order-holds.ts'
@@ -188,6 +189,8 @@ export class AfterReturns {
     const seen = await lookAtReturned({
       ...{ cloud, host: record.host, incident, policy, cleared: watch.cleared, signal: this.#parts.signal },
       lastSign: lastSignOf(incident),
+      earlier: (id) => earlierRecovery(journal, this.#parts.store, id, record.incident),
+      nowMs: clock.wall(),
       // By the cloud's clock, as Nova's stamps are: ours may have been far behind when the host came back.
       backAt: this.#parts.monitor.cloudNow() - (clock.now() - watch.backAt),
       // What is being started just now is followed there.

@@ -2,7 +2,13 @@
  * One look at the instances of a host that came back by itself: two listings, and the histories of those that went off since about
  * its death. Gives what is new as entries; writes nothing.
  */
-import { mayBeOff, mayHaveDiedWithHost, planAfterReturn } from '../engine/after-return.ts'
+import {
+  isOffNow,
+  mayBeOff,
+  mayHaveDiedWithHost,
+  planAfterReturn,
+  type ReturnedInstance,
+} from '../engine/after-return.ts'
 import { afterReturnRule, offAfterReturn, ranSince } from '../domain/after-return.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
@@ -15,6 +21,7 @@ import type { InstancePlan } from '../domain/plan.ts'
 import { lastOrder, wasRunSince } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
+import type { EarlierRecovery } from '../domain/survey.ts'
 import { afterOf, runningAgain } from '../executor/start-again.ts'
 import { isRunning } from '../executor/steps/power.ts'
 import { readActions } from '../executor/surroundings.ts'
@@ -29,6 +36,9 @@ export interface ReturnedLook {
   lastSign: number
   /** When it came back, ms since the epoch. */
   backAt: number
+  /** What an incident before this one did with an instance; null: none did anything. */
+  earlier: (instance: InstanceId) => EarlierRecovery | null
+  nowMs: number
   /** Those that were found off before, with the stamp of the row that told so. Added to. */
   cleared: Map<InstanceId, string>
   /** Some of them are being started: what Nova shows of those is somewhere in between. */
@@ -54,13 +64,17 @@ export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
     cloud.listServices({ signal }),
   ])
   requireCell(services, host)
-  const suspects = listed.filter(
+  const off = listed.filter(
     (one) =>
+      isOffNow(one) &&
       isUntouched(incident.instances.get(one.id)) &&
       !isNew(one, look.backAt) &&
-      mayHaveDiedWithHost(one, lastSign) &&
       look.cleared.get(one.id) !== one.updatedAt,
   )
+  const suspects = off
+    .map((instance) => ({ instance, earlier: look.earlier(instance.id) }))
+    .filter(({ earlier }) => !isAtWork(earlier))
+    .filter(({ instance, earlier }) => mayBeLeftOff(earlier) || mayHaveDiedWithHost(instance, lastSign))
   const plans = await plansFor(look, suspects)
   const base = { incident: incident.id, host }
   const entries = [
@@ -84,6 +98,16 @@ export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
   return { entries, instances: listed.length, settled: told.length, pending: pending.length }
 }
 
+/** Another incident is bringing it back: it says what became of it. */
+function isAtWork(earlier: EarlierRecovery | null): boolean {
+  return earlier !== null && earlier.endedAt === null
+}
+
+/** An incident before this one may have left it off, which Nova shows as a guest that switched itself off long ago. */
+function mayBeLeftOff(earlier: EarlierRecovery | null): boolean {
+  return earlier !== null && earlier.outcome?.outcome !== 'recovered'
+}
+
 /** Nothing was begun for it: it is where it was, and no outcome says whether it runs. */
 function isUntouched(recovery: InstanceRecovery | undefined): boolean {
   return recovery === undefined || (recovery.outcome?.code === 'CANCELLED' && recovery.steps.size === 0)
@@ -94,19 +118,22 @@ function isOfTheRecovery(recovery: InstanceRecovery | undefined): boolean {
   return recovery !== undefined && recovery.plan.rule !== afterReturnRule && !isUntouched(recovery)
 }
 
-async function plansFor(look: ReturnedLook, suspects: Instance[]): Promise<InstancePlan[]> {
+type Suspect = Pick<ReturnedInstance, 'instance' | 'earlier'>
+
+async function plansFor(look: ReturnedLook, suspects: Suspect[]): Promise<InstancePlan[]> {
   const { cloud, policy, signal } = look
   if (suspects.length === 0) return []
-  const volumeIds = [...new Set(suspects.flatMap((one) => one.volumeIds))]
+  const instances = suspects.map(({ instance }) => instance)
+  const volumeIds = [...new Set(instances.flatMap((one) => one.volumeIds))]
   const [actions, volumes] = await Promise.all([
-    readActions(cloud, suspects, { signal }),
+    readActions(cloud, instances, { signal }),
     volumeIds.length === 0 ? new Map<string, { encrypted: boolean }>() : cloud.getVolumes(volumeIds, { signal }),
   ])
   const plans: InstancePlan[] = []
-  for (const instance of suspects) {
+  for (const { instance, earlier } of suspects) {
     const encrypted = instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false)
     const mayActForProject = encrypted && (await cloud.mayActFor(instance.projectId, { signal }))
-    const asked = { instance, actions: actions[instance.id] ?? null, encrypted, mayActForProject }
+    const asked = { instance, earlier, actions: actions[instance.id] ?? null, encrypted, mayActForProject }
     const plan = planAfterReturn(asked, look, policy)
     if (plan === null) look.cleared.set(instance.id, instance.updatedAt)
     else plans.push(plan)

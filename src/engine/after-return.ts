@@ -8,7 +8,9 @@ import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe } from '../domain/plan.ts'
 import { lastStartMs, memoryStateBefore, powerActions } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
+import type { EarlierRecovery, InitialState } from '../domain/survey.ts'
 import { hostShutdownMs, stoppedBy } from './initial-state.ts'
+import { recalledInitialState } from './recall.ts'
 
 /** What is asked about one instance. */
 export interface ReturnedInstance {
@@ -18,11 +20,18 @@ export interface ReturnedInstance {
   /** Unread volumes count as encrypted. */
   encrypted: boolean
   mayActForProject: boolean
+  /** What an incident before this one did with it; null: none did anything. */
+  earlier: EarlierRecovery | null
 }
 
-/** Off since about the death of its host: only such an instance is worth a look at its history. */
-export function mayHaveDiedWithHost({ vmState, taskState, updatedAt }: Instance, lastSign: number): boolean {
-  return vmState === 'stopped' && taskState === null && !(cloudTimeMs(updatedAt) < lastSign - hostShutdownMs)
+/** Nova shows it off, and nothing is under way. */
+export function isOffNow({ vmState, taskState }: Instance): boolean {
+  return vmState === 'stopped' && taskState === null
+}
+
+/** Changed since about the death of its host: of those that are off, only such an instance can have been switched off by it. */
+export function mayHaveDiedWithHost({ updatedAt }: Instance, lastSign: number): boolean {
+  return !(cloudTimeMs(updatedAt) < lastSign - hostShutdownMs)
 }
 
 /** Nova shows it running, which may be what was so before its host died. */
@@ -30,50 +39,74 @@ export function mayBeOff({ vmState }: Instance): boolean {
   return vmState === 'active'
 }
 
-/** When the host died and was back, ms since the epoch. */
+/** When the host died and was back, and the time now, ms since the epoch. */
 export interface Absence {
   /** Its last sign of life before it died. */
   lastSign: number
   backAt: number
+  nowMs: number
 }
 
-/** Null for an instance that its owner had stopped, that had switched itself off before, or that did so when the host was back. */
+/**
+ * Null for an instance that its owner had stopped, that had switched itself off before, or that did so when the host was back. One that an
+ * earlier incident left off is off because of that failure, whatever came between.
+ */
 export function planAfterReturn(
-  { instance, actions, encrypted, mayActForProject }: ReturnedInstance,
-  { lastSign, backAt }: Absence,
+  returned: ReturnedInstance,
+  absence: Absence,
   policy: InstancePolicy,
 ): InstancePlan | null {
-  if (wentOffLater(actions ?? [], backAt)) return null
-  const { wanted, because, flagged } = stoppedBy(actions, lastSign)
-  if (wanted !== 'running') return null
+  const { instance, actions, encrypted, mayActForProject, earlier } = returned
+  if (wentOffLater(actions ?? [], absence.backAt)) return null
+  const byNova = initialStateNow(returned, absence.lastSign)
+  const byJournal = recalledNow(returned, byNova, absence.nowMs)
+  const original = byJournal ?? byNova
+  if (original.wanted !== 'running') return null
+  const ran =
+    earlier === null || byJournal === null ? 'when its host went down' : `when incident ${earlier.incident} began`
   const base: InstancePlan = {
     ...{ instanceId: instance.id, name: instance.name, projectId: instance.projectId, rule: afterReturnRule },
     ...{ decision: 'leave', reason: 'OFF_AFTER_RETURN', message: '' },
-    original: {
-      ...{ instance, wanted, wantedBecause: because, flagged },
-      ...{ locked: instance.locked, lockedReason: instance.lockedReason, knownEvacuations: [], resize: null },
-    },
+    original,
     ...{ recipe: null, recipes: {}, expected: null, asProject: null },
     ...{ priority: 0, exclusive: null, debts: [], notes: [] },
   }
   if (encrypted && !mayActForProject) {
-    const message =
-      'It ran when its host went down and is off now. It has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it'
+    const message = `It ran ${ran} and is off now. It has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it`
     return { ...base, reason: 'ENCRYPTED_WITHOUT_KEY', message }
   }
   const lost = memoryStateBefore(actions ?? [])
   if (lost !== null && policy.memoryLost === 'stopped') {
-    const message = `It was ${lost} when its host went down; what was in its memory is lost, and it is off: its owner starts it`
+    const message = `It was ${lost} ${ran}; what was in its memory is lost, and it is off: its owner starts it`
     return { ...base, reason: 'MEMORY_LOST_STOPPED', message }
   }
   return {
     ...base,
     decision: 'recover',
-    message: 'It ran when its host went down, and is off now',
+    message: `It ran ${ran}, and is off now`,
     ...{ recipe: startRecipe, recipes: { [startRecipe]: recipe }, expected: 'running' },
     asProject: encrypted ? instance.projectId : null,
     notes: lost === null ? [] : [`It was ${lost}; what was in its memory is lost`],
   }
+}
+
+/** As Nova alone tells it. */
+function initialStateNow({ instance, actions }: ReturnedInstance, lastSign: number): InitialState {
+  const { wanted, because, flagged } = stoppedBy(actions, lastSign)
+  return {
+    ...{ instance, wanted, wantedBecause: because, flagged },
+    ...{ locked: instance.locked, lockedReason: instance.lockedReason, knownEvacuations: [], resize: null },
+  }
+}
+
+/** As the journal tells it; null where Nova has the truth. */
+function recalledNow(
+  { instance, actions, earlier }: ReturnedInstance,
+  original: InitialState,
+  nowMs: number,
+): InitialState | null {
+  if (earlier === null) return null
+  return recalledInitialState(earlier, { instance, original, actions, evacuations: [], actedOnGuest: false, nowMs })
 }
 
 /** The host's death did not end it: it was started after that, or Nova's power sync found it running at first. */

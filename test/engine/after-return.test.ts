@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InstanceAction } from '../../src/domain/instance.ts'
 import { builtInSettings } from '../../src/domain/segment.ts'
-import { mayHaveDiedWithHost, planAfterReturn, type ReturnedInstance } from '../../src/engine/after-return.ts'
+import { isOffNow, mayHaveDiedWithHost, planAfterReturn, type ReturnedInstance } from '../../src/engine/after-return.ts'
 import { instance } from './surveys.ts'
 
 const lastSign = Date.parse('2030-01-01T12:00:00Z')
@@ -22,11 +22,11 @@ const byNova = { userId: null, projectId: null }
 function returned(changes: Partial<ReturnedInstance> = {}): ReturnedInstance {
   const off = instance({ vmState: 'stopped', powerState: 4, updatedAt: at(5) })
   const actions = [action('stop', 5, byNova)]
-  return { instance: off, actions, encrypted: false, mayActForProject: false, ...changes }
+  return { instance: off, actions, encrypted: false, mayActForProject: false, earlier: null, ...changes }
 }
 
 const planOf = (changes: Partial<ReturnedInstance>, rules = policy): ReturnType<typeof planAfterReturn> =>
-  planAfterReturn(returned(changes), { lastSign, backAt: lastSign + 4 * 60_000 }, rules)
+  planAfterReturn(returned(changes), { lastSign, backAt: lastSign + 4 * 60_000, nowMs: lastSign + 20 * 60_000 }, rules)
 
 describe('an instance that is off after its host came back', () => {
   it('is started where it is when nobody but nova-compute stopped it', () => {
@@ -74,10 +74,13 @@ describe('an instance that is off after its host came back', () => {
 })
 
 it('the history is asked only of those that went off since about the death of their host', () => {
-  const off = (minutes: number, changes = {}): boolean =>
-    mayHaveDiedWithHost(instance({ vmState: 'stopped', updatedAt: at(minutes), ...changes }), lastSign)
+  const off = (minutes: number): boolean => mayHaveDiedWithHost(instance({ updatedAt: at(minutes) }), lastSign)
   expect([off(5), off(-10), off(-16)]).toEqual([true, true, false])
-  // Someone is at work on it, or it runs: the next look tells.
-  expect(off(5, { taskState: 'powering-on' })).toBe(false)
-  expect(off(5, { vmState: 'active' })).toBe(false)
+})
+
+it('an instance is off when Nova shows it stopped and nobody is at work on it', () => {
+  const off = (changes = {}): boolean => isOffNow(instance({ vmState: 'stopped', ...changes }))
+  expect(off()).toBe(true)
+  expect(off({ taskState: 'powering-on' })).toBe(false)
+  expect(off({ vmState: 'active' })).toBe(false)
 })
