@@ -129,9 +129,17 @@ export class ChaosStage {
     // A host that came back in the middle holds its incident until a person decides: at the end of the round one does.
     if (incidents.some(({ closed, held }) => closed === null && held?.code !== 'HOST_ALIVE')) return false
     const unheard = [...this.gone].filter((host) => !incidents.some((incident) => incident.host === host))
-    if (unheard.length === 0) return true
+    // It was back before an incident of it was opened. A daemon that stood still meanwhile may be about to open one, and to close it.
     const services = await this.services()
-    return services.filter(({ host }) => unheard.includes(host)).every(({ state }) => state === 'up')
+    return services
+      .filter(({ host }) => unheard.includes(host))
+      .every(({ host, state }) => state === 'up' && this.#isHealthy(host))
+  }
+
+  /** By the daemon's last word of it. */
+  #isHealthy(host: string): boolean {
+    const last = this.daemon.entries().findLast((it) => it.kind === 'verdict.changed' && it.host === host)
+    return last?.kind === 'verdict.changed' && last.data.kind === 'healthy'
   }
 
   async services(): Promise<{ host: string; state: string; status: string; forced_down: boolean }[]> {
