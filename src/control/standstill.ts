@@ -16,8 +16,8 @@ const standstillMs = 3_000
 
 export class Standstill {
   readonly #clock: Clock
-  #seenAt = -Infinity
-  #watching = false
+  /** Null: nobody watched yet. */
+  #seenAt: number | null = null
   #last: { endedAt: number; ms: number } | null = null
 
   constructor(clock: Clock) {
@@ -26,24 +26,24 @@ export class Standstill {
 
   /** The last one that was noticed, on our monotonic clock. What was asked before its end is from before it. */
   last(): { endedAt: number; ms: number } | null {
-    if (this.#watching) this.#look()
+    if (this.#seenAt !== null) this.#look(this.#seenAt)
     return this.#last
   }
 
-  /** Watches until `signal` aborts: whatever writes next (a recovery, a return, a restart of a guest) asks for the last one. */
+  /**
+   * Watches until `signal` aborts: whatever writes next (a recovery, a return, a restart of a guest) asks for the last one. Called again, it counts
+   * what lay between: a standby that takes over builds its daemon there, and may stand still while it does.
+   */
   async watch(signal: AbortSignal): Promise<void> {
-    this.#seenAt = this.#clock.now()
-    this.#watching = true
     while (!signal.aborted) {
+      this.#look(this.#seenAt ?? this.#clock.now())
       await sleep(this.#clock, tickMs, signal)
-      this.#look()
     }
-    this.#watching = false
   }
 
-  #look(): void {
+  #look(seenAt: number): void {
     const now = this.#clock.now()
-    const ms = now - this.#seenAt
+    const ms = now - seenAt
     if (ms > standstillMs) this.#last = { endedAt: now, ms }
     this.#seenAt = now
   }

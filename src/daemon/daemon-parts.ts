@@ -2,7 +2,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { TenureView } from '../domain/tenure.ts'
-import type { Monitor } from '../monitor/monitor.ts'
 import { parseAnyWorkflow, type Workflows } from '../engine/workflow.ts'
 import type { Adapters } from '../adapters/adapters.ts'
 import type { Config } from '../config/index.ts'
@@ -28,7 +27,7 @@ export interface DaemonSurroundings {
   memory?: Memory
   /** Default: this process's. */
   pid?: number
-  learnt?: Monitor
+  watched?: NonNullable<DaemonParts['watched']>
   tenure?: () => TenureView
   handOver?: (why: string) => void
 }

@@ -77,8 +77,8 @@ export interface DaemonParts extends Rules {
   memory?: Memory
   /** Default: this process's. */
   pid?: number
-  /** What another one learnt of the hosts' heartbeats, while it only watched. Default: nothing. */
-  learnt?: Monitor
+  /** The one of this process that only watched until now: what it learnt of heartbeats, and that it stood still. Default: none did. */
+  watched?: Pick<Daemon, 'monitor' | 'standstill'>
   /** Where it stands among the daemons that share its journal. Default: the journal is its own. */
   tenure?: () => TenureView
   /** Stops the process in order once what was recorded is durable: another daemon takes over. Default: nothing, for there is no other. */
@@ -112,7 +112,7 @@ export class Daemon {
   readonly #afterReturns: AfterReturns
   readonly #instanceFailures: InstanceFailures
   readonly #stopping = new AbortController()
-  readonly #standstill: Standstill
+  readonly standstill: Standstill
   readonly #runs: IncidentRuns
   readonly #starts: Starts
   readonly #reads: ReadinessReads
@@ -127,7 +127,7 @@ export class Daemon {
     const { clock, observer } = parts
     const { signal } = this.#stopping
     const rules = new RulesInForce(parts)
-    this.#standstill = new Standstill(clock)
+    this.standstill = parts.watched?.standstill ?? new Standstill(clock)
     this.#rules = rules
     const { cloud, fencer } = rules
     const mode = (): Mode => rules.now.mode
@@ -165,7 +165,7 @@ export class Daemon {
         poll: (seen) => observer.poll?.(this.#acts ? seen : { ...seen, frozen: null, verdicts: [] }),
       },
     }
-    this.monitor = new Monitor(monitored, parts.learnt ?? null)
+    this.monitor = new Monitor(monitored, parts.watched?.monitor ?? null)
     const { byDigest, pin } = pinnedWorkflows(journal, this.store, parts)
     this.#workflows = byDigest
     this.#pin = pin
@@ -194,7 +194,7 @@ export class Daemon {
       rules: () => rules.now.cloudBrake,
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
-    const freshness = { reading: () => rules.now.monitorSettings, standstill: this.#standstill }
+    const freshness = { reading: () => rules.now.monitorSettings, standstill: this.standstill }
     const permissions = createPermissions({
       clock,
       store: this.store,
@@ -369,7 +369,7 @@ export class Daemon {
     const alarm = loopAlarm(this.#starts, journal)
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }, ...alarm])
     this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
-    void this.#standstill.watch(this.#stopping.signal)
+    void this.standstill.watch(this.#stopping.signal)
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)
     // First: a run goes on with its incident in the same moment, and may end it at once, with the reports that it has by then.
@@ -394,6 +394,7 @@ export class Daemon {
   async standBy(signal: AbortSignal): Promise<void> {
     const { clock, journal } = this.#parts
     signal.addEventListener('abort', () => this.#stopping.abort(), { once: true })
+    void this.standstill.watch(signal)
     // A daemon that acts lets go of an incident when its run ends; here nothing runs, and it goes on to hear of them when another one acts.
     journal.onAppend(({ kind, incident }) => {
       if (kind === 'incident.closed' && incident !== null)

@@ -129,7 +129,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     const logLevel = new LogLevelInForce(clock, config.logLevel, (level) => telemetry.logger.setLevel(level))
     let acts = shared === null
     const status = (): string => (acts ? `Watching, ${inForce.mode}` : 'Standing by')
-    const build = (learnt?: Daemon): Daemon =>
+    const build = (watched?: Daemon): Daemon =>
       new Daemon({
         ...daemonParts(config, {
           ...{ clock, observer, version, journal, logLevel },
@@ -142,7 +142,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
               )
             },
           }),
-          ...(learnt !== undefined && { learnt: learnt.monitor }),
+          ...(watched !== undefined && { watched }),
           journalPath: config.journal,
           adapters: source.adapters,
           workflows: source.workflows,

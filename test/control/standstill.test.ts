@@ -29,6 +29,17 @@ describe('a standstill', () => {
     expect(standstill.last()).toMatchObject({ endedAt: 22_000 })
   })
 
+  it('is noticed between two watches, in which a standby takes over', async () => {
+    const watching = new AbortController()
+    const waiting = new Standstill(life)
+    void waiting.watch(watching.signal)
+    await clock.advance(10_000)
+    watching.abort()
+    clock.leap(12_000)
+    void waiting.watch(new AbortController().signal)
+    expect(waiting.last()).toEqual({ endedAt: 22_000, ms: 12_000 })
+  })
+
   it('is not what a process that runs is taken for', async () => {
     await clock.advance(60_000)
     life.stall(2_000)

@@ -113,7 +113,7 @@ export class SharingDaemon {
     this.#acting.start()
   }
 
-  #build(learnt?: Daemon): Daemon {
+  #build(watched?: Daemon): Daemon {
     const { simulator, workflow, path, beatMs = rareBeatMs } = this.#options
     const exit = this.shared.tenure
     const parts = simulatedParts(simulator, {
@@ -124,7 +124,7 @@ export class SharingDaemon {
     const executorSettings = { ...parts.executorSettings, tickMs: 200, reconcileQuietMs: 1_000, longestRequestMs: 0 }
     return new Daemon({
       ...{ ...parts, executorSettings, journalPath: path },
-      ...(learnt !== undefined && { learnt: learnt.monitor }),
+      ...(watched !== undefined && { watched }),
     })
   }
 

@@ -1,5 +1,6 @@
 /** A standby that takes over after an outage of the whole control plane: what it could not see of hosts was not silence (law L7). */
 import { expect, it } from 'vitest'
+import { Life } from '../../src/rehearsal/life.ts'
 import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import { SmallWorld } from './small-world.ts'
 
@@ -27,11 +28,44 @@ it(
     watching.abort()
     await clock.run(watched)
     standby.supersede()
-    world.daemon = world.another({ learnt: standby.monitor })
+    world.daemon = world.another({ watched: standby })
     world.daemon.start()
     await clock.advance(20_000)
     expect(simulator.bmc('cmp02').power).toBe('On')
     const [frozen] = world.journal.read({ kinds: ['monitor.frozen'] })
     expect(frozen?.data).toMatchObject({ reason: 'API_FAILED' })
+  }),
+)
+
+// Its machine answers, so silence alone kills nobody.
+const isolated = { segmentOf: () => ({ ...simulatedSegment, probes: ['network'], onServiceDown: 'fence' as const }) }
+
+it(
+  'fences no living host that was silent in an outage through which it stood still',
+  SmallWorld.run({ hosts: hosts.length, parts: isolated }, async (world) => {
+    const { simulator, clock } = world
+    simulator.addInstance({ name: 'web', host: 'cmp02' })
+    const life = new Life(clock)
+    const standby = world.another({ clock: life })
+    const watching = new AbortController()
+    const watched = standby.standBy(watching.signal)
+    await clock.advance(120_000)
+    await clock.run(world.daemon.stop('dies'))
+    life.stall(120_000)
+    simulator.isolate(...hosts)
+    await clock.advance(115_000)
+    simulator.start(...hosts.filter((host) => host !== 'cmp02'))
+    await clock.advance(25_000)
+    watching.abort()
+    await clock.run(watched)
+    standby.supersede()
+    world.daemon = world.another({ clock: life, watched: standby })
+    world.daemon.start()
+    await clock.advance(20_000)
+    expect(simulator.bmc('cmp02').power).toBe('On')
+    expect(world.incident('cmp02')?.held?.code).toBe('FROZEN')
+    simulator.start('cmp02')
+    expect((await world.ended('cmp02')).closed?.outcome).toBe('returned')
+    expect(simulator.bmc('cmp02').power).toBe('On')
   }),
 )
