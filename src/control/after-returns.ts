@@ -64,7 +64,11 @@ interface Watch {
   nextLookAt: number
   /** A look at its list, or the closing of what a new failure of the host ended. */
   busy: Promise<void> | null
-  starts: { ended: Promise<void>; abort: AbortController } | null
+  starts: Promise<void> | null
+  /** Aborts what is under way: the host failed again, and its instances belong to another incident. */
+  over: AbortController
+  /** Of that, and of the daemon's end. */
+  signal: AbortSignal
   /** Started by Lifeboat since it was last said how many are off. */
   started: number
   /** Instances that were off before, with the stamp of the row that told so: only a newer one is looked into. */
@@ -79,7 +83,7 @@ export class AfterReturns {
     this.#parts = parts
     parts.context.journal.onAppend((entry) => {
       // Before anything else is sent: from now on its instances belong to another incident.
-      if (entry.kind === 'incident.opened') this.#watches.get(entry.host ?? '')?.starts?.abort.abort()
+      if (entry.kind === 'incident.opened') this.#watches.get(entry.host ?? '')?.over.abort()
     })
   }
 
@@ -149,7 +153,7 @@ export class AfterReturns {
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    const underWay = [...this.#watches.values()].flatMap(({ busy, starts }) => [busy ?? [], starts?.ended ?? []].flat())
+    const underWay = [...this.#watches.values()].flatMap(({ busy, starts }) => [busy ?? [], starts ?? []].flat())
     await Promise.allSettled(underWay)
   }
 
@@ -161,11 +165,19 @@ export class AfterReturns {
     const existing = this.#watches.get(host)
     if (existing?.incident === incident) return existing
     const { clock } = this.#parts.context
+    const over = new AbortController()
     const watch: Watch = {
       incident,
       backAt: onOurClock(clock, backAt),
       nextLookAt: clock.now(),
-      ...{ busy: null, starts: null, started: 0, cleared: new Map() },
+      ...{
+        busy: null,
+        starts: null,
+        over,
+        signal: AbortSignal.any([over.signal, this.#parts.signal]),
+        started: 0,
+        cleared: new Map(),
+      },
     }
     this.#watches.set(host, watch)
     return watch
@@ -176,7 +188,7 @@ export class AfterReturns {
     watch.busy = work()
       .catch((thrown: unknown) => {
         const error = ensureError(thrown)
-        if (error.code !== 'SHUTDOWN') observer.log?.('warn', 'after_return.look_failed', { host }, error)
+        if (!isItsEnd(error, watch)) observer.log?.('warn', 'after_return.look_failed', { host }, error)
       })
       .finally(() => (watch.busy = null))
   }
@@ -187,7 +199,7 @@ export class AfterReturns {
     const incident = this.#parts.store.get(record.incident)
     const policy = this.#parts.monitor.segment(record.host).policy
     const seen = await lookAtReturned({
-      ...{ cloud, host: record.host, incident, policy, cleared: watch.cleared, signal: this.#parts.signal },
+      ...{ cloud, host: record.host, incident, policy, cleared: watch.cleared, signal: watch.signal },
       lastSign: lastSignOf(incident),
       earlier: (id) => earlierRecovery(journal, this.#parts.store, id, record.incident),
       nowMs: clock.wall(),
@@ -237,23 +249,18 @@ export class AfterReturns {
     if (watch.starts !== null || !this.#mayStart(record) || this.#isBlocked(record)) return
     const waiting = waitingForStart(this.#parts.store.get(record.incident))
     if (waiting.length === 0) return
-    const { context, signal } = this.#parts
-    const abort = new AbortController()
-    const stop = (): void => abort.abort()
-    signal.addEventListener('abort', stop, { once: true })
-    const ended = this.#startAll(record, watch, waiting, abort.signal)
+    const { context } = this.#parts
+    watch.starts = this.#startAll(record, watch, waiting, watch.signal)
       .catch((thrown: unknown) => {
         const error = ensureError(thrown)
-        if (error.code !== 'SHUTDOWN')
+        if (!isItsEnd(error, watch))
           context.observer.log?.('warn', 'after_return.start_failed', { host: record.host }, error)
       })
       .finally(() => {
-        signal.removeEventListener('abort', stop)
         watch.starts = null
         // How many are off now is said by the next look.
         watch.nextLookAt = context.clock.now()
       })
-    watch.starts = { ended, abort }
   }
 
   async #startAll(
@@ -325,7 +332,7 @@ export class AfterReturns {
   /** The host failed again: what was not started is the next incident's, and what became of a start that was sent nobody knows. */
   async #giveUp(record: WatchedReturn, watch: Watch): Promise<void> {
     const { store, context } = this.#parts
-    await watch.starts?.ended
+    await watch.starts
     const { host, incident: id, supersededBy } = record
     const base = { incident: id, host }
     const entries = offAfterReturn(store.get(id)).flatMap(({ plan, steps }): NewEntry[] => [
@@ -355,6 +362,11 @@ export class AfterReturns {
   #recordOf({ host, incident }: WatchedReturn): WatchedReturn | undefined {
     return this.#parts.store.watchedReturns().find((record) => record.host === host && record.incident === incident)
   }
+}
+
+/** It was ended in order. What the journal refuses is no part of that. */
+function isItsEnd({ code }: LifeboatError, { signal }: Watch): boolean {
+  return isAborted(signal) && code !== 'JOURNAL_UNAVAILABLE'
 }
 
 /** Cloud time, ms since the epoch. */
