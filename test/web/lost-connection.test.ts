@@ -128,3 +128,26 @@ it('before the login is known a page says that the daemon does not answer, and o
   await inTime(() => textOf(page, 'h1'), 'Hosts')
   expect(await alerts()).toEqual([])
 })
+
+it('a plan that the daemon forgets while it is made is asked for again', async () => {
+  let asked = 0
+  await page.route('**/v1/plans', async (route) => {
+    asked += 1
+    if (asked > 1) return route.continue()
+    const making = { state: 'running', progress: 'Reading its instances', failure: 'host', plan: null, error: null }
+    return route.fulfill({ json: { ...making, id: 'forgotten', host: 'cmp03' } })
+  })
+  await page.goto(`${stage.url}/plan/cmp03`)
+  await inTime(async () => (await page.locator('.long-table').filter({ hasText: 'wiki' }).count()) > 0, true)
+  expect(asked).toBe(2)
+  expect(await alerts()).toEqual([])
+})
+
+it('the page of a host says when it cannot tell what is planned for it', async () => {
+  await page.route('**/v1/maintenance', (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway</html>' }))
+  await page.goto(`${stage.url}/hosts/cmp03`)
+  await inTime(async () => (await alerts()).length, 1)
+  expect((await alerts())[0]).toMatch(/^What is planned for it is not known/)
+  await page.unrouteAll()
+  await inTime(alerts, [])
+})

@@ -16,7 +16,7 @@ import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
+import { Empty, Failed, Loaded } from '../parts/states.tsx'
 import { SilentFor, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../../domain/text/span.ts'
@@ -49,6 +49,9 @@ export function HostPage({ host }: { host: string }) {
       {(value) => (
         <>
           <Head host={value} />
+          {maintenance.value === null && maintenance.failure !== null && (
+            <Failed title="What is planned for it is not known" of={maintenance.failure} />
+          )}
           <Orders
             host={value}
             coming={maintenance.value === null ? [] : comingFor(maintenance.value, host, value.segment)}

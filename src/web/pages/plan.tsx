@@ -125,11 +125,16 @@ function usePlan(subject: PlanSubject | null, again: number): { run: PlanRun | n
       // From the beginning: a daemon that restarted knows nothing of the plan.
       if (failure.passing) cancel = after(retryMs, begin)
     }
+    // A daemon that restarted between two looks, or one with too many plans, has forgotten this one.
+    const lost = (thrown: unknown): void => {
+      if (!over && (thrown as ApiFailure).status === 404) begin()
+      else failed(thrown)
+    }
     const look = (run: PlanRun): void => {
       if (over) return
       setState({ run, failure: null })
       if (run.state === 'running') {
-        cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
+        cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, lost))
       } else announce(run.state === 'done' ? `The plan of ${run.host} is ready` : `No plan of ${run.host}`)
     }
     const begin = (): void =>
