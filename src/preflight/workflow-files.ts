@@ -66,14 +66,14 @@ export function loadWorkflows({ workflows: directory, ownerPolicy }: Config): Wo
 function parsedFiles(directory: string, ownerPolicy: Config['ownerPolicy']): AnyWorkflow[] {
   const problems: string[] = []
   const parsed = workflowFiles(directory).flatMap((file) => {
-    const source = readText(file)
     try {
-      return [parseAnyWorkflow(source, file, { ownerPolicy })]
+      return [parseAnyWorkflow(readText(file), file, { ownerPolicy })]
     } catch (thrown) {
-      const listed = problemsOf(ensureError(thrown))
+      const error = ensureError(thrown)
+      if (error.code !== 'WORKFLOW_INVALID') throw error
       // Left out, it would be replaced by the shipped one without a word.
-      if (listed.length === 0) throw thrown
-      problems.push(...listed)
+      const listed = problemsOf(error)
+      problems.push(...(listed.length > 0 ? listed : [error.message]))
       return []
     }
   })

@@ -1,5 +1,5 @@
 /** Which documents of the configured directory are in force. */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -75,6 +75,15 @@ describe('a directory of workflows', () => {
     expect(report).toMatchObject({ exit: 78, line: `${directory} is not valid: 2 problems [WORKFLOW_INVALID]` })
     expect(report.details).toEqual([
       expect.stringMatching(/host-failure\.yaml:\d+:\d+: apiVersion/),
+      expect.stringMatching(/process-failure\.yaml:\d+:\d+: apiVersion/),
+    ])
+  })
+
+  it('is refused with the problems of the others if one of its documents cannot be read', () => {
+    write('process-failure', textOf('process-failure').replace('apiVersion: lifeboat/v1', 'apiVersion: lifeboat/v0'))
+    mkdirSync(join(directory, 'instance-failure.yaml'))
+    expect(reportOf(thrownBy(() => loadWorkflows(config))).details).toEqual([
+      expect.stringMatching(/instance-failure\.yaml: it is a directory, and no file/),
       expect.stringMatching(/process-failure\.yaml:\d+:\d+: apiVersion/),
     ])
   })
