@@ -86,10 +86,13 @@ describe('a report', () => {
   const held = (code: string): Incident =>
     ({ closed: null, held: { code }, crashed: { instance: id } }) as unknown as Incident
 
-  it('that is never settled breaks a law, unless its incident waits for a person', () => {
+  it('that is never settled breaks a law, unless its incident or that of its host waits for a person', () => {
     expect(unsettled(journal(received), [])).toHaveLength(1)
     expect(unsettled(journal(received), [held('FROZEN')])).toHaveLength(1)
     expect(unsettled(journal(received), [held('RESTARTS_SPENT')])).toEqual([])
+    const ofHost = { ...held('HOST_ALIVE'), crashed: null, host: 'cmp01' }
+    expect(unsettled(journal(received), [ofHost])).toEqual([])
+    expect(unsettled(journal(received), [{ ...ofHost, host: 'cmp02' }])).toHaveLength(1)
     expect(unsettled(journal(received, { kind: 'report.settled', data: { uuid: 'r-1' } }), [])).toEqual([])
   })
 })

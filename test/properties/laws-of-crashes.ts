@@ -10,7 +10,8 @@ const lookGoodForMs = 20_000
 
 export function brokenByCrashes(stage: Stage, scenario: Scenario): string[] {
   const { entries } = stage.readJournal()
-  const incidents = [...foldIncidents(entries).values()].filter((incident) => failureOf(incident) === 'instance')
+  const all = [...foldIncidents(entries).values()]
+  const incidents = all.filter((incident) => failureOf(incident) === 'instance')
   const requests = stage.simulator.requests()
   return [
     ...stoppedByOwners(stage, scenario, requests, entries),
@@ -18,7 +19,7 @@ export function brokenByCrashes(stage: Stage, scenario: Scenario): string[] {
     ...rebootedUnasked(stage, scenario, requests),
     ...twoRestartsAtOnce(entries),
     ...restartedTooOften(entries, incidents, scenario),
-    ...unsettled(entries, incidents),
+    ...unsettled(entries, all),
   ]
 }
 
@@ -112,17 +113,24 @@ export function restartedTooOften(
 
 const waitsForAPerson = new Set(['RESTARTS_SPENT', 'CRASHES_ON_HOST', 'NOVA_REFUSED'])
 
-/** Nothing that was answered with 202 is lost: each report is settled, or its incident waits for a person. */
+/** Nothing that was answered with 202 is lost: each report is settled, or its incident or that of its host waits for a person. */
 export function unsettled(entries: readonly Entry[], incidents: readonly Incident[]): string[] {
   const settled = new Set(entries.flatMap((entry) => (entry.kind === 'report.settled' ? [entry.data.uuid] : [])))
   const waiting = new Set(
     incidents
       .filter(({ closed, held }) => closed === null && waitsForAPerson.has(held?.code ?? ''))
-      .map(({ crashed }) => crashed?.instance),
+      .flatMap(({ crashed }) => crashed?.instance ?? []),
+  )
+  // Its host came back in the middle of its recovery, or was never dead.
+  const heldAlive = new Set(
+    incidents
+      .filter(({ closed, crashed, held }) => closed === null && crashed === null && held?.code === 'HOST_ALIVE')
+      .map(({ host }) => host),
   )
   return entries.flatMap((entry) =>
     entry.kind === 'report.received' &&
     !settled.has(entry.data.uuid) &&
+    !heldAlive.has(entry.host ?? '') &&
     !waiting.has(entry.data.payload['instance_uuid'])
       ? [`the report ${entry.data.uuid} of ${entry.data.payload['instance_uuid']} was never settled`]
       : [],

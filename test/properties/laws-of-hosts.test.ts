@@ -40,6 +40,19 @@ describe('an evacuation', () => {
     expect(evacuatedThoughAlive(journal(verdict(kind, reason), verdict('recovering'), evacuation))).toEqual([])
   })
 
+  it('breaks none when the look before the fencing found its host dead, which the next poll puts on record', () => {
+    const found = (kind: string, second: number): object => {
+      const at = new Date(second * 1_000).toISOString()
+      return { kind: 'verdict.changed', data: { kind, reason: '', at } }
+    }
+    // Entries are a second apart: the evacuation is the third.
+    const lookedAt = (second: number, kind = 'host-down'): string[] =>
+      evacuatedThoughAlive(journal(found('service-down', 1), proven(), evacuation, found(kind, second)))
+    expect(lookedAt(2)).toEqual([])
+    expect(lookedAt(2, 'service-down')).toHaveLength(1)
+    expect(lookedAt(4)).toHaveLength(1)
+  })
+
   it('after a restart breaks none: the new process has seen nothing, and a person has said that the host is dead', () => {
     const restarted = { kind: 'daemon.started', data: {} }
     expect(evacuatedThoughAlive(journal(verdict('healthy'), restarted, stated, proven(), evacuation))).toEqual([])

@@ -7,7 +7,7 @@ export function evacuatedThoughAlive(entries: readonly Entry[]): string[] {
   const verdicts = new Map<string, Verdict>()
   const ofStorage = new Set<string>()
   const stated = new Set<string>()
-  return entries.flatMap((entry) => {
+  return entries.flatMap((entry, index) => {
     const { incident, host, seq } = entry
     const id = incident ?? ''
     // A process that has just started has seen nothing yet.
@@ -20,11 +20,18 @@ export function evacuatedThoughAlive(entries: readonly Entry[]): string[] {
       else ofStorage.delete(id)
     }
     if (entry.kind !== 'step.intended' || entry.data.kind !== 'evacuate') return []
-    const verdict = verdicts.get(host ?? '')
+    const verdict = foundMeanwhile(entries.slice(index), entry, verdicts.get(host ?? ''))
     if (verdict === undefined) return []
     const isSeen = verdict.kind === 'service-down' && !ofStorage.has(id) && !stated.has(id)
     return isBeating(verdict) || isSeen ? [`entry ${seq}: an evacuation from ${host}, which is ${verdict.kind}`] : []
   })
+}
+
+/** The look right before a fencing changes verdicts as a poll does, and the next poll puts them on record, with their own time. */
+function foundMeanwhile(later: readonly Entry[], act: Entry, known: Verdict | undefined): Verdict | undefined {
+  const next = later.find((entry) => entry.kind === 'verdict.changed' && entry.host === act.host)
+  if (known === undefined || next?.kind !== 'verdict.changed') return known
+  return next.data.at >= known.at && next.data.at <= act.at ? next.data : known
 }
 
 /** What says nothing of an instance: the cloud refuses everyone, or is away. */
