@@ -131,7 +131,7 @@ export function unsettled(entries: readonly Entry[], incidents: readonly Inciden
     entry.kind === 'report.received' &&
     !settled.has(entry.data.uuid) &&
     !heldAlive.has(entry.host ?? '') &&
-    !waiting.has(entry.data.payload['instance_uuid'])
+    !waiting.has(entry.data.payload['instance_uuid'] ?? '')
       ? [`the report ${entry.data.uuid} of ${entry.data.payload['instance_uuid']} was never settled`]
       : [],
   )
