@@ -6,6 +6,7 @@ import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
+import { itself } from '../domain/order.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { JournalView } from '../journal/reader.ts'
 
@@ -92,7 +93,7 @@ export async function checkJournal({
   const reason = `the journal does not verify: ${found}`
   const message = `T${reason.slice(1)}. Recoveries are paused; look at it (lifeboat journal verify), then lifeboat resume`
   const alarm: NewEntry = { kind: 'alarm.raised', data: { code: 'JOURNAL_CORRUPT', message } }
-  const data = { by: 'lifeboat', reason, until: null }
+  const data = { by: itself, reason, until: null }
   const known = journal
     .read({ kinds: ['operator.paused'] })
     .some((entry) => entry.kind === 'operator.paused' && entry.data.reason === reason)

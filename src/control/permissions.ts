@@ -43,7 +43,7 @@ export function createPermissions(parts: {
   mode: () => 'observe' | 'armed'
   /** How often Nova is read, how long a poll waits for its witnesses, and how long agents need after a fault of the control plane. */
   reading: () => Pick<MonitorSettings, 'pollIntervalMs' | 'probeLimitMs' | 'defaultIntervalMs' | 'quietAfterFreezeMs'>
-  standstill: Pick<Standstill, 'last'>
+  standstill: Pick<Standstill, 'last' | 'lastOver'>
   brake: Pick<BrakeWatch, 'holds'>
   segmentOfIncident: (incident: Incident) => Segment
   earlier: Permissions['earlier']
@@ -92,7 +92,7 @@ export function createPermissions(parts: {
     segment: parts.segmentOfIncident,
     workflow: (digest) => pinnedWorkflow(parts.workflows(), digest, 'host'),
     stoodStillUntil: () => parts.standstill.last()?.endedAt ?? -Infinity,
-    quiet: () => quietAfterStandstill(parts.standstill.last(), clock.now(), parts.reading()),
+    quiet: () => quietAfterStandstill((ms) => parts.standstill.lastOver(ms), clock.now(), parts.reading()),
     noteOurWrite: ({ host, updatedAt, forcedDown }) => {
       monitor.noteOurWrite(host, updatedAt)
       if (forcedDown) forcedDownAt.set(host, clock.now())

@@ -14,20 +14,35 @@ const tickMs = 1_000
  */
 const standstillMs = 3_000
 
+/** So many are remembered: one that hid a fault is asked for until nova-compute had time to beat again, whatever came after it. */
+const rememberedAtMost = 100
+
+/** By our monotonic clock. */
+export interface Still {
+  endedAt: number
+  ms: number
+}
+
 export class Standstill {
   readonly #clock: Clock
   /** Null: nobody watched yet. */
   #seenAt: number | null = null
-  #last: { endedAt: number; ms: number } | null = null
+  /** Oldest first. */
+  readonly #all: Still[] = []
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** The last one that was noticed, on our monotonic clock. What was asked before its end is from before it. */
-  last(): { endedAt: number; ms: number } | null {
+  /** The last one that was noticed. What was asked before its end is from before it. */
+  last(): Still | null {
+    return this.lastOver(0)
+  }
+
+  /** The last one that took longer. */
+  lastOver(ms: number): Still | null {
     if (this.#seenAt !== null) this.#look(this.#seenAt)
-    return this.#last
+    return this.#all.findLast((still) => still.ms > ms) ?? null
   }
 
   /**
@@ -44,7 +59,12 @@ export class Standstill {
   #look(seenAt: number): void {
     const now = this.#clock.now()
     const ms = now - seenAt
-    if (ms > standstillMs) this.#last = { endedAt: now, ms }
     this.#seenAt = now
+    if (ms <= standstillMs) return
+    // Hardly anything is read between two that come so close: together they hide what one of them would not.
+    const before = this.#all.at(-1)
+    const began = before !== undefined && seenAt - before.endedAt <= standstillMs ? before.endedAt - before.ms : seenAt
+    this.#all.push({ endedAt: now, ms: now - began })
+    if (this.#all.length > rememberedAtMost) this.#all.shift()
   }
 }

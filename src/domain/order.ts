@@ -22,6 +22,9 @@ export interface Scope {
 
 export const wholeCloud: Scope = { kind: 'cloud', name: null }
 
+/** Who gave an order that Lifeboat gave itself. */
+export const itself = 'lifeboat'
+
 export interface Order {
   kind: OrderKind
   scope: Scope

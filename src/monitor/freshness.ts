@@ -35,12 +35,13 @@ export function staleness(
  * stood still froze no verdict, and agents need as long to beat again as after one that it saw.
  */
 export function quietAfterStandstill(
-  standstill: { endedAt: number; ms: number } | null,
+  lastOver: (ms: number) => { endedAt: number; ms: number } | null,
   now: number,
   settings: Pick<MonitorSettings, 'pollIntervalMs' | 'defaultIntervalMs' | 'quietAfterFreezeMs'>,
 ): string | null {
   const { quietAfterFreezeMs: quietMs } = settings
-  // A shorter one hides no fault: the polls around it see that.
-  if (standstill === null || standstill.ms <= holeMs(settings) || now - standstill.endedAt >= quietMs) return null
+  // A shorter one hides no fault, for the polls around it see that; nor does it end the quiet after a longer one.
+  const standstill = lastOver(holeMs(settings))
+  if (standstill === null || now - standstill.endedAt >= quietMs) return null
   return `this process stood still for ${span(standstill.ms)}; nova-compute may be about to beat again, so no living host is fenced until ${span(quietMs)} after that`
 }

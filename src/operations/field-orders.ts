@@ -33,7 +33,7 @@ export interface FieldOrders {
 export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
   const setting = (scope: Scope, wanted: boolean, reason: string, writer: Writer): NewEntry[] => {
     const standing = orders.of('maintenance', scope)
-    if (wanted) return standing.some(isPersons) ? [] : [begin(scope, reason, writer)]
+    if (wanted) return standing.some(isKept) ? [] : [begin(scope, reason, writer)]
     return standing.length === 0 ? [] : [end(scope, reason, writer)]
   }
   const endingField: FieldOrders['endingField'] = (scope, writer) =>
@@ -66,7 +66,7 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
         ...kept.flatMap((order) => moved(order, to, orders.asField(old) === order, writer)),
         ...later.flatMap((planned) => movedPlan(planned, to, writer)),
         ...(enabled === true ? setting(old, false, 'enabled', writer) : []),
-        ...(enabled === false && maintenance.length === 0
+        ...(enabled === false && !maintenance.some(isKept)
           ? [begin({ kind: 'segment', name: to }, 'disabled', writer)]
           : []),
       ]
@@ -80,6 +80,11 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
 
 function isPersons({ source }: Order): boolean {
   return source === null
+}
+
+/** The field stands until someone clears it: an order that ends by itself does not stand for it. */
+function isKept(order: Order): boolean {
+  return isPersons(order) && order.until === null
 }
 
 /** Throws CONFLICT if the order covers more than the host: ending it would end the maintenance of the others too. */

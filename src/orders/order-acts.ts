@@ -8,6 +8,8 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Operations, PauseState } from '../domain/operations.ts'
 import {
+  itself,
+  orderText,
   plannedText,
   sameScope,
   scopeText,
@@ -42,6 +44,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
   return {
     pause: ({ by, reason, until, scope = wholeCloud, via }) => {
       mustExist(scope, monitor, orders)
+      if (until !== null) mustNotShorten(scope, orders)
       write(scope, by, { kind: 'operator.paused', data: { by, reason, until, ...unlessCloud(scope), ...known(via) } })
       return Promise.resolve({ by, reason, until, since: now(clock) })
     },
@@ -95,6 +98,13 @@ function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor'], { 
   const segments = [...monitor.segments(), ...failover.records().segments.values()].map((segment) => segment.name)
   if (kind === 'segment' && !segments.includes(name ?? ''))
     throw new LifeboatError('NOT_FOUND', `There is no segment ${name} with hosts (there are: ${segments.join(', ')})`)
+}
+
+/** The pause of a journal that does not verify is a person's to end: one that ends by itself would take its place, and recoveries would go on. */
+function mustNotShorten(scope: Scope, orders: Orders): void {
+  const own = orders.of('pause', scope).find(({ by, until }) => by === itself && until === null)
+  if (own !== undefined)
+    throw new LifeboatError('CONFLICT', `Recoveries are ${orderText(own)}; one that ends by itself would replace it`)
 }
 
 function mustBeInForce(kind: OrderKind, scope: Scope, orders: Orders): void {

@@ -49,7 +49,8 @@ export function isOnlyWaiting({ proof, attestation }: Pick<Incident, 'proof' | '
   return proof === null && attestation === null
 }
 
-const silent: ReadonlySet<VerdictKind> = new Set(['suspect', 'host-down'])
+/** A host that is worked on may still answer while its nova-compute is off, and after a restart nobody has watched it yet. */
+const silent: ReadonlySet<VerdictKind> = new Set(['suspect', 'host-down', 'service-down', 'unknown'])
 
 /** For the brake: a host that is silent because of maintenance is no sign of a mass failure. It still belongs to the fleet. */
 export function withoutPlanned(verdicts: readonly Verdict[], orders: CoveringOrders): Verdict[] {

@@ -200,6 +200,10 @@ describe('a journal that no longer verifies', () => {
       await world.until(() => world.incident(dead)?.held?.code === 'PAUSED')
       await clock.advance(120_000)
       expect(world.writes()).toEqual([])
+      const until = new Date(world.clock.wall() + 7_200_000).toISOString()
+      expect(() => void world.daemon.operations.pause({ by: 'ann', reason: 'looking', until })).toThrow(
+        /^Recoveries are paused by lifeboat until ended .*; one that ends by itself would replace it$/,
+      )
       await world.daemon.operations.resume({ by: 'ann', reason: 'looked at it' })
       expect((await world.ended(dead)).closed?.outcome).toBe('done')
       // The next night: said again, and nothing is paused over what a person has seen.

@@ -40,6 +40,21 @@ describe('a standstill', () => {
     expect(waiting.last()).toEqual({ endedAt: 22_000, ms: 12_000 })
   })
 
+  it('that was long is not forgotten over a short one, and two that come close are one', async () => {
+    await clock.advance(10_000)
+    life.stall(60_000)
+    await clock.advance(90_000)
+    life.stall(5_000)
+    await clock.advance(10_000)
+    expect(standstill.last()).toMatchObject({ endedAt: 105_000 })
+    expect(standstill.lastOver(20_000)).toMatchObject({ endedAt: 70_000 })
+    life.stall(15_000)
+    await clock.advance(16_500)
+    life.stall(15_000)
+    await clock.advance(20_000)
+    expect(standstill.lastOver(25_000)).toMatchObject({ endedAt: 141_500 })
+  })
+
   it('is not what a process that runs is taken for', async () => {
     await clock.advance(60_000)
     life.stall(2_000)

@@ -150,6 +150,22 @@ describe('on_maintenance: true', () => {
   )
 
   it(
+    'outlasts an order that ends by itself',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const { operations } = cloud.world.daemon
+      const until = new Date(cloud.world.clock.wall() + 600_000).toISOString()
+      for (const scope of [{ kind: 'host', name: 'cmp02' } as const, { kind: 'segment', name: 'rack' } as const])
+        await cloud.world.clock.run(operations.startMaintenance({ by: 'bob', reason: 'memory', until, scope }))
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      await put(cloud, segment, { enabled: false, name: 'row' })
+      await cloud.world.clock.advance(900_000)
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by ann', 'maintenance of segment row by ann'])
+    }),
+  )
+
+  it(
     'does not keep a host from being removed where it is of the segment, for it ends there',
     played(async (cloud) => {
       const segment = await made(cloud, { enabled: false })
