@@ -6,10 +6,10 @@ import type { Clock } from '../domain/clock.ts'
 const longestTimerMs = 2 ** 31 - 1
 
 /**
- * A machine's uptime runs ahead of a monotonic clock by this much only where it was suspended. Smaller: the uptime's own steps,
- * a hundredth of a second, would be taken for sleep.
+ * A machine's uptime runs ahead of a monotonic clock by this much only where it was suspended. Smaller: the uptime's own steps would be taken for
+ * sleep. They are a hundredth of a second, and a whole one where /proc/uptime is hidden (a unit with ProcSubset=pid): time would pass too fast.
  */
-const suspendedMs = 500
+const suspendedMs = 1_500
 
 /**
  * Monotonic time that counts while the machine is suspended, as the kernel's boot time does: a host has all that time to come back,

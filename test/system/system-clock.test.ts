@@ -27,14 +27,28 @@ describe('monotonic time', () => {
     expect(now() - from).toBe(10_000)
   })
 
+  it('passes no faster where the uptime is told in whole seconds', () => {
+    let ranMs = 1_000
+    const now = countingSuspend(
+      () => ranMs,
+      () => Math.floor((ranMs + 89_300) / 1_000) * 1_000,
+    )
+    const from = now()
+    for (let nth = 0; nth < 1_000; nth += 1) {
+      ranMs += 70
+      now()
+    }
+    expect(now() - from).toBe(70_000)
+  })
+
   it('counts each suspend, once', () => {
     const { at, now, passes } = machine()
     const from = now()
     at.upMs += 600_000
     expect(now() - from).toBe(600_000)
     passes(5_000)
-    at.upMs += 1_000
-    expect([now() - from, now() - from]).toEqual([606_000, 606_000])
+    at.upMs += 2_000
+    expect([now() - from, now() - from]).toEqual([607_000, 607_000])
   })
 
   it('takes a process that stood still between its two readings for no suspend', () => {
