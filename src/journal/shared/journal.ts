@@ -79,10 +79,12 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
   })
 
   const append = (entries: Parameters<JournalWriter['append']>[0]): Entry[] => {
+    // Where nothing is acknowledged, because nothing is appended, nobody else tries the copy's disk again.
+    if (troubled) copyOver()
     if (tail.length > tailAtMost)
       throw new LifeboatError(
         'JOURNAL_UNAVAILABLE',
-        `The shared journal cannot be written: ${tail.length} entries wait for it, and no more may`,
+        `The shared journal cannot be written: ${tail.length} entries wait for it or for the disk of its copy, and no more may`,
         { retry: 'backoff' },
       )
     const prepared = entries.map(prepareEntry)
@@ -121,8 +123,12 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
     tenure,
     release: async (why) => {
       const { epoch } = tenure.view()
-      if (tenure.mayAppend) append([{ kind: 'tenure.ended', data: { epoch, holder: parts.identity.holder, why } }])
-      await tenure.release()
+      try {
+        if (tenure.mayAppend) append([{ kind: 'tenure.ended', data: { epoch, holder: parts.identity.holder, why } }])
+      } finally {
+        // Kept, it would be renewed until systemd kills the process.
+        await tenure.release()
+      }
     },
   }
 }

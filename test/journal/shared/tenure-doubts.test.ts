@@ -154,4 +154,33 @@ describe('a copy that cannot be written', () => {
     await site.clock.run(two.act())
     expect(two.copy.read({ after: 1 }).map(({ kind }) => kind)).toEqual(['tenure.began', 'alarm.raised'])
   })
+
+  it('is written once there is room although nothing happens, also where as much waits for it as may', async () => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    const { takeIn } = one.copy
+    one.copy.takeIn = () => {
+      throw new LifeboatError('JOURNAL_UNAVAILABLE', 'the disk is full')
+    }
+    const thawed = { kind: 'monitor.thawed', data: { reason: 'FILLER', frozenForMs: 1 } } as const
+    one.journal.append(Array.from({ length: 20_001 }, () => thawed))
+    await site.clock.advance(5_000)
+    expect(() => one.journal.append([thawed])).toThrow('20001 entries wait for it or for the disk of its copy')
+    one.copy.takeIn = takeIn
+    one.journal.append([])
+    expect(one.copy.head().seq).toBe(20_002)
+    one.journal.append([thawed])
+  })
+
+  it('keeps no daemon from freeing its tenure as it stops', async () => {
+    const [one, two] = await site.twoDaemons()
+    one.copy.takeIn = () => {
+      throw new LifeboatError('JOURNAL_UNAVAILABLE', 'the disk is full')
+    }
+    const thawed = { kind: 'monitor.thawed', data: { reason: 'FILLER', frozenForMs: 1 } } as const
+    one.journal.append(Array.from({ length: 20_001 }, () => thawed))
+    await site.clock.advance(5_000)
+    await expect(site.clock.run(one.release('stopped'))).rejects.toThrow('wait for it')
+    expect(await site.untilActive(two)).toBeLessThan(3_000)
+  })
 })
