@@ -34,7 +34,7 @@ export class ProofKeeper {
   constructor(run: Run, holding: Holding) {
     this.#run = run
     this.#holding = holding
-    this.#reading = new ProofReading(run, this.#over.signal)
+    this.#reading = new ProofReading(run, this.#over.signal, () => this.#byAttestation())
     run.signal.addEventListener('abort', this.#end, { once: true })
   }
 

@@ -3,9 +3,9 @@
  * with it. Reads only; what it finds revokes the proof, or lets no further write through.
  */
 import { isAborted, sleep } from '../domain/clock.ts'
-import { ensureError } from '../domain/errors.ts'
+import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
-import type { ProofRecord } from '../domain/fencing.ts'
+import type { FencingProof, ProofRecord } from '../domain/fencing.ts'
 import type { Run } from './context.ts'
 import { restOn } from './proof-age.ts'
 
@@ -21,17 +21,23 @@ const readAgainMs = 20_000
  */
 const unreadGoodForMs = 5 * 60_000
 
+/** Until a person's word is looked for again, where the proof cannot be read. Longer keeps the recovery waiting by as much. */
+const wordAgainMs = 500
+
 const restsOnIt: ReadonlySet<IncidentPhase> = new Set(['isolating', 'surveying', 'recovering', 'sweeping'])
 
 export class ProofReading {
   readonly #run: Run
   readonly #over: AbortSignal
+  readonly #byAttestation: () => FencingProof
   #going = false
   #readAt = -Infinity
 
-  constructor(run: Run, over: AbortSignal) {
+  /** @param byAttestation records that the proof is a person's word from now on. Throws JOURNAL_UNAVAILABLE */
+  constructor(run: Run, over: AbortSignal, byAttestation: () => FencingProof) {
     this.#run = run
     this.#over = over
+    this.#byAttestation = byAttestation
   }
 
   /** From now until the run is over. The proof was made, or read, just now. */
@@ -43,12 +49,26 @@ export class ProofReading {
   }
 
   async #goOn(): Promise<void> {
-    for (;;) {
-      await sleep(this.#run.clock, readAgainMs, this.#over)
+    const run = this.#run
+    for (let triedAt = run.clock.now(); ;) {
+      await sleep(run.clock, run.proofExpired === null ? readAgainMs : wordAgainMs, this.#over)
       if (isAborted(this.#over)) return
+      if (run.proofExpired !== null) this.#restOnWord()
+      if (run.proofExpired !== null && run.clock.now() - triedAt < readAgainMs) continue
+      triedAt = run.clock.now()
       const record = this.#due()
       if (record !== null) await this.#readOnce(record)
     }
+  }
+
+  /** A person answers what the gate asks: their word takes the place of a proof that nobody can read. */
+  #restOnWord(): void {
+    const { permissions, id, clock } = this.#run
+    const { attestedSince, held, proof } = permissions.incident(id)
+    // Nobody's word stands against a power that reads On.
+    const isAnswer = held?.code === 'FENCE_FAILED' && this.#run.proofExpired?.code !== 'HOST_ALIVE'
+    if (!attestedSince || !isAnswer || proof === null) return
+    unlessUnwritable(() => restOn(this.#run, this.#byAttestation(), clock.now()))
   }
 
   /**
@@ -76,7 +96,7 @@ export class ProofReading {
     } catch (thrown) {
       const error = ensureError(thrown)
       if (!this.#stands(record)) return
-      if (error.code === 'HOST_ALIVE') this.#void(error.message)
+      if (error.code === 'HOST_ALIVE') this.#void(error)
       else if (run.clock.now() - Math.max(this.#readAt, run.proofAskedAt) > unreadGoodForMs) run.proofExpired = error
     }
   }
@@ -86,9 +106,22 @@ export class ProofReading {
     return !isAborted(this.#over) && this.#run.permissions.incident(this.#run.id).proof === record
   }
 
-  #void(message: string): void {
+  #void(error: LifeboatError): void {
     const { journal, id, host } = this.#run
-    const data = { code: 'POWER_ON', message, updatedAt: null }
-    journal.append([{ kind: 'proof.voided', incident: id, host, data }])
+    const data = { code: 'POWER_ON', message: error.message, updatedAt: null }
+    const isOnRecord = unlessUnwritable(() => journal.append([{ kind: 'proof.voided', incident: id, host, data }]))
+    // The gate is shut all the same, and the next reading says it again.
+    if (!isOnRecord) this.#run.proofExpired = error
+  }
+}
+
+/** Whether `write` could be carried out. A full disk ends no daemon: what it keeps off the record is tried again. */
+function unlessUnwritable(write: () => void): boolean {
+  try {
+    write()
+    return true
+  } catch (thrown) {
+    if (ensureError(thrown).code !== 'JOURNAL_UNAVAILABLE') throw thrown
+    return false
   }
 }
