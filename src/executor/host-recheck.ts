@@ -17,6 +17,8 @@ export interface RecheckFacts {
   recordedStamp: string | null
   /** A person attested that the host is dead. */
   stated: boolean
+  /** They did so since it is held because someone keeps the host out. */
+  statedSince: boolean
   /** The segment recovers hosts that someone else forced down. */
   recoversDeclared: boolean
   /** The segment fences hosts that live but whose nova-compute is silent. */
@@ -69,7 +71,14 @@ export function judgeRecheck(facts: RecheckFacts): Seen {
     facts.recordedStamp === null
       ? facts.stated || facts.phase === 'fencing'
       : facts.recordedStamp === verdict.evidence.updatedAt
-  return unmoved && !witness ? { seen: 'dead' } : { seen: 'unclear', hold: null, message: verdict.message }
+  if (unmoved && !witness) return { seen: 'dead' }
+  // Forced down by a person before this run, while the incident waited: their PUT moved the stamp, and it stays so until they take that back. An
+  // older word does not count: the host may have been repaired meanwhile.
+  if (verdict.kind === 'forced-down-before')
+    return facts.statedSince && !witness
+      ? { seen: 'dead' }
+      : { seen: 'unclear', hold: 'MAINTENANCE', message: verdict.message }
+  return { seen: 'unclear', hold: null, message: verdict.message }
 }
 
 /** A cell that cannot be reached comes back by itself; a service that is gone was taken away by someone. */

@@ -210,6 +210,7 @@ class IncidentRunner {
         phase: incident.phase,
         recordedStamp: incident.verdict?.evidence.updatedAt ?? null,
         stated: incident.attestation !== null,
+        statedSince: incident.held?.code === 'MAINTENANCE' && incident.attestedSince,
         recoversDeclared: permissions.segment(incident).onDeclaredDown === 'recover',
         fencesIsolated: permissions.segment(incident).onServiceDown === 'fence',
       })

@@ -33,7 +33,7 @@ const alive = { probes: [{ probe: 'ping', kind: 'ping', answer: 'alive', detail:
 const unsure = { probes: [{ probe: 'ping', kind: 'ping', answer: 'unknown', detail: '', at: '' } as const] }
 const look = (change: Partial<RecheckFacts> & Pick<RecheckFacts, 'verdict'>) =>
   judgeRecheck({
-    ...{ frozen: null, quiet: null, phase: 'confirming', recordedStamp: null, stated: false },
+    ...{ frozen: null, quiet: null, phase: 'confirming', recordedStamp: null, stated: false, statedSince: false },
     ...{ recoversDeclared: true, fencesIsolated: false },
     ...change,
   })
@@ -115,9 +115,17 @@ describe('a look', () => {
   ])('after a restart: %s', (_what, facts, evidence, isDead) => {
     for (const kind of ['unknown', 'suspect', 'forced-down-before'] as const) {
       const seen = look({ verdict: verdict(kind, evidence), ...facts })
-      expect(seen).toEqual(isDead ? { seen: 'dead' } : { seen: 'unclear', hold: null, message: `it is ${kind}` })
+      const hold = kind === 'forced-down-before' ? 'MAINTENANCE' : null
+      expect(seen).toEqual(isDead ? { seen: 'dead' } : { seen: 'unclear', hold, message: `it is ${kind}` })
     }
   })
+})
+
+it('a host that was forced down before a restart, while its incident waited, is dead by a word that answers just that', () => {
+  const forced = { recordedStamp: '2026-01-01T00:00:00.000000', stated: true, statedSince: true }
+  expect(look({ verdict: verdict('forced-down-before'), ...forced })).toEqual({ seen: 'dead' })
+  const answers = look({ verdict: verdict('forced-down-before', alive), ...forced })
+  expect(answers).toMatchObject({ seen: 'unclear', hold: 'MAINTENANCE' })
 })
 
 describe('a service row after a restart', () => {
