@@ -260,6 +260,9 @@ class IncidentRunner {
         restOn(this.#run, await fenceHost(this.#run, seen === 'dead'), askedAt)
         this.#keeper.keep()
         if (seen === 'isolated') await this.#seeWitnessFallSilent()
+        // It beat meanwhile. Nothing is set in Nova yet: the look says what it is.
+        if (this.#incident.proof === null) this.#run.proof = null
+        if (this.#run.proof === null) continue
         this.#holding.goOn('the host is proven dead')
         return this.#to('isolating')
       } catch (thrown) {
