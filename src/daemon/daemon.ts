@@ -397,7 +397,8 @@ export class Daemon {
     void this.standstill.watch(signal)
     // A daemon that acts lets go of an incident when its run ends; here nothing runs, and it goes on to hear of them when another one acts.
     journal.onAppend(({ kind, incident }) => {
-      if (kind === 'incident.closed' && incident !== null)
+      // Where its instances were watched after its end, the last word of that comes later.
+      if ((kind === 'incident.closed' || kind === 'instances.watched') && incident !== null)
         void sleep(clock, closedKeptMs, signal).then(() => this.store.forgetClosed(incident))
     })
     while (!isAborted(signal)) {

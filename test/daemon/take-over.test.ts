@@ -69,3 +69,31 @@ it(
     expect(simulator.bmc('cmp02').power).toBe('On')
   }),
 )
+
+it(
+  'keeps no incident in memory, while it stands by, whose host came back and whose instances are known',
+  SmallWorld.run({}, async (world) => {
+    const { simulator, clock } = world
+    simulator.addInstance({ name: 'web', host: 'cmp02' })
+    simulator.bmc('cmp02', { reachable: false })
+    const standby = world.another()
+    const watching = new AbortController()
+    const watched = standby.standBy(watching.signal)
+    simulator.crash('cmp02')
+    await world.until(() => world.incident('cmp02')?.held?.code === 'FENCE_FAILED')
+    simulator.start('cmp02')
+    expect((await world.ended('cmp02')).closed?.outcome).toBe('returned')
+    expect(standby.store.size).toBe(1)
+    const isKnown = (): boolean => world.journal.read({ kinds: ['instances.watched'] }).length > 0
+    await world.until(isKnown)
+    simulator.syncPower('cmp02')
+    await clock.advance(900_000)
+    await clock.run(
+      world.daemon.operations.startInstances(world.incident('cmp02')?.id ?? '', { by: 'ann', reason: 'x' }),
+    )
+    await clock.advance(900_000)
+    expect([world.daemon.store.size, standby.store.size]).toEqual([0, 0])
+    watching.abort()
+    await clock.run(watched)
+  }),
+)
