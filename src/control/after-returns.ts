@@ -94,10 +94,10 @@ export class AfterReturns {
     for (const record of store.watchedReturns()) {
       const watch = this.#watchOf(record)
       if (watch.busy !== null) continue
-      if (record.supersededBy !== null) this.#work(record, watch, () => this.#giveUp(record, watch))
+      if (record.supersededBy !== null) this.#work(record, watch, this.#parts.signal, () => this.#giveUp(record, watch))
       else if (this.#parts.monitor.verdict(record.host)?.kind === 'healthy') {
         if (context.clock.now() >= watch.nextLookAt && this.#looking() < looksAtOnce)
-          this.#work(record, watch, () => this.#look(record, watch))
+          this.#work(record, watch, watch.signal, () => this.#look(record, watch))
         this.#startWhatMay(record, watch)
       }
     }
@@ -183,12 +183,13 @@ export class AfterReturns {
     return watch
   }
 
-  #work({ host }: WatchedReturn, watch: Watch, work: () => Promise<void>): void {
+  /** @param signal what ends the work in order */
+  #work({ host }: WatchedReturn, watch: Watch, signal: AbortSignal, work: () => Promise<void>): void {
     const { observer } = this.#parts.context
     watch.busy = work()
       .catch((thrown: unknown) => {
         const error = ensureError(thrown)
-        if (!isItsEnd(error, watch)) observer.log?.('warn', 'after_return.look_failed', { host }, error)
+        if (!isItsEnd(error, signal)) observer.log?.('warn', 'after_return.look_failed', { host }, error)
       })
       .finally(() => (watch.busy = null))
   }
@@ -253,7 +254,7 @@ export class AfterReturns {
     watch.starts = this.#startAll(record, watch, waiting, watch.signal)
       .catch((thrown: unknown) => {
         const error = ensureError(thrown)
-        if (!isItsEnd(error, watch))
+        if (!isItsEnd(error, watch.signal))
           context.observer.log?.('warn', 'after_return.start_failed', { host: record.host }, error)
       })
       .finally(() => {
@@ -365,7 +366,7 @@ export class AfterReturns {
 }
 
 /** It was ended in order. What the journal refuses is no part of that. */
-function isItsEnd({ code }: LifeboatError, { signal }: Watch): boolean {
+function isItsEnd({ code }: LifeboatError, signal: AbortSignal): boolean {
   return isAborted(signal) && code !== 'JOURNAL_UNAVAILABLE'
 }
 

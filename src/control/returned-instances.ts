@@ -4,6 +4,7 @@
  */
 import {
   isOffNow,
+  mayBeLeftOff,
   mayBeOff,
   mayHaveDiedWithHost,
   planAfterReturn,
@@ -74,7 +75,9 @@ export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
   const suspects = off
     .map((instance) => ({ instance, earlier: look.earlier(instance.id) }))
     .filter(({ earlier }) => !isAtWork(earlier))
-    .filter(({ instance, earlier }) => mayBeLeftOff(earlier) || mayHaveDiedWithHost(instance, lastSign))
+    .filter(
+      ({ instance, earlier }) => (earlier !== null && mayBeLeftOff(earlier)) || mayHaveDiedWithHost(instance, lastSign),
+    )
   const plans = await plansFor(look, suspects)
   const base = { incident: incident.id, host }
   const entries = [
@@ -101,11 +104,6 @@ export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
 /** Another incident is bringing it back: it says what became of it. */
 function isAtWork(earlier: EarlierRecovery | null): boolean {
   return earlier !== null && earlier.endedAt === null
-}
-
-/** An incident before this one may have left it off, which Nova shows as a guest that switched itself off long ago. */
-function mayBeLeftOff(earlier: EarlierRecovery | null): boolean {
-  return earlier !== null && earlier.outcome?.outcome !== 'recovered'
 }
 
 /** Nothing was begun for it: it is where it was, and no outcome says whether it runs. */

@@ -4,6 +4,7 @@
  */
 import { afterReturnRule, shownWithinMs, startRecipe } from '../domain/after-return.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
+import { powerOrderSince } from '../domain/earlier-recovery.ts'
 import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe } from '../domain/plan.ts'
 import { lastStartMs, memoryStateBefore, powerActions } from '../domain/power-history.ts'
@@ -32,6 +33,14 @@ export function isOffNow({ vmState, taskState }: Instance): boolean {
 /** Changed since about the death of its host: of those that are off, only such an instance can have been switched off by it. */
 export function mayHaveDiedWithHost({ updatedAt }: Instance, lastSign: number): boolean {
   return !(cloudTimeMs(updatedAt) < lastSign - hostShutdownMs)
+}
+
+/**
+ * It was off since an earlier return of its host, or waited for its restart after a crash: Nova shows it as one that switched itself off, however
+ * long ago. What was evacuated, or may have been, is none of these.
+ */
+export function mayBeLeftOff({ isOffAfterReturn, ofCrash, steps }: EarlierRecovery): boolean {
+  return isOffAfterReturn || (ofCrash !== null && steps.length === 0)
 }
 
 /** Nova shows it running, which may be what was so before its host died. */
@@ -99,14 +108,18 @@ function initialStateNow({ instance, actions }: ReturnedInstance, lastSign: numb
   }
 }
 
-/** As the journal tells it; null where Nova has the truth. */
+/** As the journal tells it; null where Nova has the truth: once someone has started or stopped it since, its history says how that ended. */
 function recalledNow(
   { instance, actions, earlier }: ReturnedInstance,
   original: InitialState,
   nowMs: number,
 ): InitialState | null {
-  if (earlier === null) return null
-  return recalledInitialState(earlier, { instance, original, actions, evacuations: [], actedOnGuest: false, nowMs })
+  if (earlier === null || !mayBeLeftOff(earlier) || powerOrderSince(earlier, actions ?? []) !== undefined) return null
+  const seen = { instance, original, actions, evacuations: [], actedOnGuest: false, nowMs }
+  const recalled = recalledInitialState(earlier, seen)
+  if (recalled === null) return null
+  const { wanted, wantedBecause } = recalled
+  return { ...original, wanted, wantedBecause, flagged: true }
 }
 
 /** The host's death did not end it: it was started after that, or Nova's power sync found it running at first. */

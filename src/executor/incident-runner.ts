@@ -220,7 +220,7 @@ class IncidentRunner {
       }
       if (judged.seen !== 'unclear') {
         this.#seen = { as: judged.seen, at: clock.now() }
-        if (incident.held?.code === 'MAINTENANCE') this.#holding.goOn('the host is no longer disabled by a person')
+        if (incident.held?.code === 'MAINTENANCE') this.#holding.goOn('nobody keeps it out, or it was stated dead')
         if (incident.held !== null && lookHolds.has(incident.held.code)) this.#holding.goOn('looked again')
         return judged.seen
       }
@@ -260,9 +260,10 @@ class IncidentRunner {
         restOn(this.#run, await fenceHost(this.#run, seen === 'dead'), askedAt)
         this.#keeper.keep()
         if (seen === 'isolated') await this.#seeWitnessFallSilent()
-        // It beat meanwhile. Nothing is set in Nova yet: the look says what it is.
-        if (this.#incident.proof === null) this.#run.proof = null
-        if (this.#run.proof === null) continue
+        if (this.#incident.proof === null) {
+          this.#afterStop({ certainty: 'applied' })
+          continue
+        }
         this.#holding.goOn('the host is proven dead')
         return this.#to('isolating')
       } catch (thrown) {
@@ -283,11 +284,11 @@ class IncidentRunner {
   }
 
   /**
-   * The chain was stopped: the gate says why, and the host is looked at again. Where a method may have acted, a heartbeat from
+   * The chain was stopped, or the host beat after it: it is looked at again. Where a method may have acted, a heartbeat from
    * before that act is no life: the host must beat after it, or be silent for long enough to be seen dead again.
    */
-  #afterStop({ certainty }: LifeboatError): void {
-    this.#ahead = null
+  #afterStop({ certainty }: Pick<LifeboatError, 'certainty'>): void {
+    this.#run.proof = this.#ahead = null
     this.#seen = { as: 'dead', at: -Infinity }
     if (certainty !== 'not-applied') this.#lookNotBefore = this.#run.clock.now() + stillMs(this.#incident)
   }

@@ -1,6 +1,7 @@
 /** What is taken for off after its host came back by itself, and what Lifeboat may start: each rule by itself. */
 import { describe, expect, it } from 'vitest'
 import type { InstanceAction } from '../../src/domain/instance.ts'
+import type { EarlierRecovery, InitialState } from '../../src/domain/survey.ts'
 import { builtInSettings } from '../../src/domain/segment.ts'
 import { isOffNow, mayHaveDiedWithHost, planAfterReturn, type ReturnedInstance } from '../../src/engine/after-return.ts'
 import { instance } from './surveys.ts'
@@ -70,6 +71,45 @@ describe('an instance that is off after its host came back', () => {
     const actions = [action('pause', -60), action('stop', 5, byNova)]
     expect(planOf({ actions })).toMatchObject({ decision: 'leave', reason: 'MEMORY_LOST_STOPPED' })
     expect(planOf({ actions }, { ...policy, memoryLost: 'start' })).toMatchObject({ decision: 'recover' })
+  })
+})
+
+describe('an instance of which an earlier incident knows', () => {
+  const off = instance({ vmState: 'stopped', powerState: 4, updatedAt: at(-600) })
+  const longAgo = action('stop', -600, byNova)
+  const earlier = (change: Partial<EarlierRecovery> = {}): EarlierRecovery => ({
+    incident: 'first',
+    original: { instance: { ...off, vmState: 'active' }, wanted: 'running', wantedBecause: 'it ran' } as InitialState,
+    outcome: { outcome: 'left', code: 'OFF_AFTER_RETURN', message: '', after: null },
+    ...{ steps: [], ordered: null, lookedAt: null, ofCrash: null, isOffAfterReturn: true },
+    ...{ plannedAt: at(-590), endedAt: at(-500), provenDeadSince: () => false },
+    ...change,
+  })
+  const asked = (told: EarlierRecovery, ...actions: InstanceAction[]) =>
+    planOf({ instance: off, actions: [longAgo, ...actions], earlier: told })
+  const crashed = { ofCrash: { lookedAt: null, stoppedAgain: false }, isOffAfterReturn: false }
+
+  it('as off since a return of its host, or as waiting for its restart, is off because of that, however long ago', () => {
+    for (const told of [earlier(), earlier(crashed)]) {
+      const plan = asked(told)
+      expect(plan).toMatchObject({ decision: 'recover', message: 'It ran when incident first began, and is off now' })
+      // As Nova shows it, not as it was then.
+      expect(plan?.original.instance).toBe(off)
+    }
+  })
+
+  it.each([
+    ['off since a return', earlier()],
+    ['waiting for its restart', earlier(crashed)],
+  ])('as %s, and that its owner has started or stopped since, is what its history says', (_what, told) => {
+    expect(asked(told, action('start', -400), action('stop', -300, byNova))).toBeNull()
+    expect(asked(told, action('stop', -400))).toBeNull()
+  })
+
+  it('as evacuated, or as one that may have been, is what its history says', () => {
+    const steps = [{ kind: 'evacuate', status: 'failed', requestId: 'ours', error: null } as const]
+    expect(asked(earlier({ isOffAfterReturn: false, steps }))).toBeNull()
+    expect(asked(earlier({ ...crashed, steps }))).toBeNull()
   })
 })
 

@@ -12,6 +12,9 @@ import { readWithTail, type TailEntry } from './tail.ts'
 import { Tenure } from './tenure.ts'
 import type { TenureParts } from './tenure-parts.ts'
 
+/** A copy whose disk is in trouble is tried again this often. Shorter: each try writes all that waits, and may wait for a lock. Longer: it stays behind. */
+const copyAgainMs = 1_000
+
 /** More than this may wait neither for the store nor for the copy's disk: then nothing is appended any more. */
 const tailAtMost = 20_000
 
@@ -37,12 +40,14 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
   const tail: TailEntry[] = []
   let acknowledgedSeq = 0
   let troubled = false
+  let triedAt = -Infinity
 
   /** What is durable goes into the copy; while its disk is in trouble, it is read from memory. */
   const copyOver = (): void => {
     const end = tail.findIndex(({ row }) => row.seq > acknowledgedSeq)
     const ready = end < 0 ? tail : tail.slice(0, end)
     if (ready.length === 0) return
+    triedAt = clock.now()
     try {
       copy.takeIn(ready.map(({ row }) => row))
       tail.splice(0, ready.length)
@@ -80,7 +85,7 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
 
   const append = (entries: Parameters<JournalWriter['append']>[0]): Entry[] => {
     // Where nothing is acknowledged, because nothing is appended, nobody else tries the copy's disk again.
-    if (troubled) copyOver()
+    if (troubled && clock.now() - triedAt >= copyAgainMs) copyOver()
     if (tail.length > tailAtMost)
       throw new LifeboatError(
         'JOURNAL_UNAVAILABLE',

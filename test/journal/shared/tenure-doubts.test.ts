@@ -167,6 +167,7 @@ describe('a copy that cannot be written', () => {
     await site.clock.advance(5_000)
     expect(() => one.journal.append([thawed])).toThrow('20001 entries wait for it or for the disk of its copy')
     one.copy.takeIn = takeIn
+    await site.clock.advance(1_000)
     one.journal.append([])
     expect(one.copy.head().seq).toBe(20_002)
     one.journal.append([thawed])
