@@ -2,6 +2,7 @@
 import type { Entry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import type { Simulator } from '../../src/simulator/index.ts'
+import { timelineOf } from './timeline.ts'
 
 export interface Ran extends Pick<ReturnType<Simulator['truth']>, 'doubles' | 'running'> {
   requests: ReturnType<Simulator['requests']>
@@ -17,7 +18,7 @@ export function ranTwice(ran: Ran, entries: readonly Entry[], incidents: Map<str
   return ran.doubles
     .filter((double) => {
       const byHand = ordersByHand(ran, double)
-      return byHand.length === 0 || !(isTold(double.uuid) || movesARunningGuest(byHand, entries, double))
+      return byHand.length === 0 || !(isTold(double.uuid) || movesARunningGuest(byHand, entries, double, ran))
     })
     .map(({ uuid, host, alsoOn }) => `${uuid} ran on ${host} and ${alsoOn.join(', ')}`)
 }
@@ -30,7 +31,7 @@ export function recoveredTwice(ran: Ran, entries: readonly Entry[], incidents: M
   return Object.entries(ran.running).flatMap(([id, hosts]) => {
     if (lines.get(id) !== 'recovered' || hosts.length < 2) return []
     const doubles = ran.doubles.filter(({ uuid }) => uuid === id)
-    const own = doubles.every((double) => movesARunningGuest(ordersByHand(ran, double), entries, double))
+    const own = doubles.every((double) => movesARunningGuest(ordersByHand(ran, double), entries, double, ran))
     return own && doubles.length > 0 ? [] : [`${id} is recovered, and runs on ${hosts.join(' and ')}`]
   })
 }
@@ -46,13 +47,21 @@ function ordersByHand({ requests }: Ran, { uuid, at }: Double): number[] {
 }
 
 /** Before one of the orders it was recovered, and from then until it was started twice we ordered nothing else. */
-function movesARunningGuest(byHand: readonly number[], entries: readonly Entry[], { uuid, at }: Double): boolean {
+function movesARunningGuest(byHand: readonly number[], entries: readonly Entry[], double: Double, ran: Ran): boolean {
+  const { uuid, at } = double
+  // Where the clock was set back, times say nothing: the cloud's own sequence does.
+  const timed = timelineOf(entries, ran.requests) !== null
   const last = entries.findLast(
     (entry) =>
       entry.instance === uuid &&
-      Date.parse(entry.at) <= at &&
+      (!timed || Date.parse(entry.at) <= at) &&
       (entry.kind === 'outcome.recorded' || (entry.kind === 'step.intended' && entry.data.kind === 'evacuate')),
   )
   if (last?.kind !== 'outcome.recorded' || last.data.outcome !== 'recovered') return false
+  if (!timed) return lastToEvacuate(ran, uuid) !== 'lifeboat'
   return byHand.some((ordered) => Date.parse(last.at) < ordered)
+}
+
+function lastToEvacuate({ requests }: Ran, uuid: string): string | undefined {
+  return requests.findLast(({ action, path }) => action === 'evacuate' && path.includes(uuid))?.user
 }

@@ -205,4 +205,14 @@ describe('a guest that runs twice', () => {
       ),
     ).toEqual(broken)
   })
+
+  it('by a person’s order breaks none where the clock was set back before it, unless we ordered after it', () => {
+    const written: [number, object][] = [
+      [3_601_000, step],
+      [3_603_000, recovered],
+    ]
+    const requests = [order(3_601_000, 'lifeboat'), order(5_000, 'admin')]
+    expect(ran(written, requests)).toEqual([])
+    expect(ran(written, [...requests, order(6_000, 'lifeboat')])).toEqual(broken)
+  })
 })
