@@ -5,8 +5,9 @@
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
-import type { Incident, StepRecord } from '../domain/incident.ts'
+import type { Incident } from '../domain/incident.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import { knownRow, movementSince } from '../executor/service-liveness.ts'
 import type { IncidentStore } from './incident-store.ts'
 
 /** The entries that void proofs, for the verdicts of one poll. */
@@ -24,7 +25,11 @@ export function revokedProofs(verdicts: readonly Verdict[], store: Pick<Incident
 
 function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
   if (kind === 'contradiction' || kind === 'healthy') return beatSince(evidence.updatedAt, incident)
-  if (kind === 'recovering') return movedSince(evidence.updatedAt, incident)
+  if (kind === 'recovering') {
+    // What a daemon that was not running could not see beat. Who writes a flag moves the stamp too: a host that lives moves it again.
+    const known = knownRow(incident)
+    return known !== null && movementSince(known, evidence) === 'beating'
+  }
   // A host that was seen alive when it was fenced, and one that lives on without its storage: the gate asks a person about
   // their witnesses, and nothing that was proven is less true for them.
   const explained =
@@ -45,40 +50,4 @@ function beatSince(stamp: string | null, { proof }: Incident): boolean {
   const provenMs = Date.parse(proof?.provenAt ?? '')
   // Whole seconds, of which the list has cut off the rest.
   return Number.isNaN(beatMs) || Number.isNaN(provenMs) || beatMs + 1_000 > provenMs
-}
-
-/**
- * Whether the stamp of a service that we forced down moved since our own PUT and the last fencing: what a daemon that was not
- * running could not see beat. Whole seconds, for the answer of a PUT is finer than the list (docs/nova.md §8).
- */
-function movedSince(stamp: string | null, { hostSteps }: Incident): boolean {
-  if (stamp === null) return false
-  let forced = -Infinity
-  let newest = -Infinity
-  for (const step of hostSteps.values()) {
-    if (step.status !== 'confirmed') continue
-    const known = seconds(stampOf(step))
-    if (step.kind === 'force-down') forced = Math.max(forced, known)
-    newest = Math.max(newest, known)
-  }
-  return forced > -Infinity && Math.floor(cloudTimeMs(stamp) / 1_000) > newest
-}
-
-/** The service's stamp as a step of ours knew it: right before a fencing, or as a write left it. */
-function stampOf(step: StepRecord): string | null | undefined {
-  switch (step.kind) {
-    case 'fence':
-      return step.before?.updatedAt
-    case 'force-down':
-    case 'clear-forced-down':
-    case 'enable':
-      return step.result?.updatedAt
-    default:
-      return null
-  }
-}
-
-function seconds(stamp: string | null | undefined): number {
-  const ms = typeof stamp === 'string' ? cloudTimeMs(stamp) : NaN
-  return Number.isNaN(ms) ? -Infinity : Math.floor(ms / 1_000)
 }

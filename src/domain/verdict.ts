@@ -43,6 +43,8 @@ export interface Evidence {
   status: string
   state: string | null
   forcedDown: boolean
+  /** Of a host that is forced down: who writes another one moves its stamp, and no beat did. */
+  disabledReason?: string | null
   /** The heartbeat stamp that was seen last, cloud time. */
   updatedAt: string | null
   /** Time since we saw the heartbeat move, by our own clock. */

@@ -40,8 +40,7 @@ export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'v
   const left = ours?.kind === 'force-down' ? ours.result : null
   if (left !== null) return laterStamp(left, hostSteps)
   if (verdict === null) return null
-  const { updatedAt, forcedDown, status } = verdict.evidence
-  return { updatedAt, forcedDown, status }
+  return verdict.evidence
 }
 
 /** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */

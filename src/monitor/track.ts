@@ -43,8 +43,9 @@ export function evidenceOf(
   now: number,
   { suspectAfterBeats }: Pick<MonitorSettings, 'suspectAfterBeats'>,
 ): Evidence {
-  const { status, state, forcedDown, updatedAt } = row
+  const { status, state, forcedDown, updatedAt, disabledReason } = row
   const evidence: Evidence = { status, state, forcedDown, updatedAt, ...silence, probes }
+  if (forcedDown) evidence.disabledReason = disabledReason
   if (silence.missedBeats < suspectAfterBeats) return evidence
   evidence.suspicion = Math.round(suspicion * 100) / 100
   if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)

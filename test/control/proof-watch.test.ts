@@ -11,24 +11,34 @@ interface Row {
   kind: 'fence' | 'force-down'
   status: 'confirmed' | 'failed'
   before?: { updatedAt: string }
-  result?: { updatedAt?: string }
+  result?: { updatedAt?: string; forcedDown?: boolean; status?: string; disabledReason?: string | null }
 }
 
 /** Fenced and forced down; the stamp of our own PUT has fractions, as Nova's answers have. */
 function incident(change: Partial<Incident> = {}, steps: Row[] = [forcedDown]): Incident {
   const proof = { host: 'cmp01', method: 'bmc', strength: 'power-off', provenAt, statedBy: null, evidence: [] }
   const hostSteps = new Map(steps.map((step, index) => [String(index), step]))
-  return { id: 'i-1', host: 'cmp01', proof, hostSteps, ...change } as unknown as Incident
+  return { id: 'i-1', host: 'cmp01', verdict: before, proof, hostSteps, ...change } as unknown as Incident
 }
 
 const forcedDown: Row = {
   kind: 'force-down',
   status: 'confirmed',
-  result: { updatedAt: '2026-01-01T00:02:01.700000' },
+  result: {
+    updatedAt: '2026-01-01T00:02:01.700000',
+    forcedDown: true,
+    status: 'disabled',
+    disabledReason: 'lifeboat: incident i-1',
+  },
 }
 
-function verdict(kind: VerdictKind, updatedAt: string | null, probes: ProbeReading[] = []): Verdict {
-  return { host: 'cmp01', kind, reason: 'R', message: 'm', evidence: { updatedAt, probes } } as unknown as Verdict
+/** As it stood when it was found dead. */
+const before = { evidence: { updatedAt: '2026-01-01T00:00:50.000000', forcedDown: false, status: 'enabled' } }
+
+function verdict(kind: VerdictKind, updatedAt: string | null, probes: ProbeReading[] = [], row: object = {}): Verdict {
+  const left = { forcedDown: true, status: 'disabled', disabledReason: 'lifeboat: incident i-1' }
+  const evidence = { updatedAt, probes, ...left, ...row }
+  return { host: 'cmp01', kind, reason: 'R', message: 'm', evidence } as unknown as Verdict
 }
 
 function alive(at: string): ProbeReading[] {
@@ -61,10 +71,14 @@ describe('a proof is voided', () => {
     expect(revoked(verdict('service-down', null))).toBe(0)
   })
 
-  test('by a stamp that moved while nobody watched, in whole seconds', () => {
-    expect(revoked(verdict('recovering', '2026-01-01T00:02:02.000000'))).toBe(1)
-    expect(revoked(verdict('recovering', '2026-01-01T00:02:01.000000'))).toBe(0)
+  test('by a stamp that moved while nobody watched, but for our own that the database rounded up', () => {
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:03.000000'))).toBe(1)
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:02.000000'))).toBe(0)
     expect(revoked(verdict('recovering', null))).toBe(0)
+  })
+
+  test.each([{ disabledReason: 'RMA 4711' }, { status: 'enabled' }])('not by what a person wrote: %j', (row) => {
+    expect(revoked(verdict('recovering', '2026-01-01T00:05:00.000000', [], row))).toBe(0)
   })
 
   test('but not again by what was seen before the host was fenced again', () => {

@@ -62,6 +62,6 @@ function movesARunningGuest(byHand: readonly number[], entries: readonly Entry[]
   return byHand.some((ordered) => Date.parse(last.at) < ordered)
 }
 
-function lastToEvacuate({ requests }: Ran, uuid: string): string | undefined {
-  return requests.findLast(({ action, path }) => action === 'evacuate' && path.includes(uuid))?.user
+function lastToEvacuate({ requests }: Ran, uuid: string): string | null {
+  return requests.findLast(({ action, path }) => action === 'evacuate' && path.includes(uuid))?.user ?? null
 }

@@ -74,6 +74,7 @@ const evidence: z.ZodType<Evidence> = z.object({
   status: z.string(),
   state: z.string().nullable(),
   forcedDown: z.boolean(),
+  disabledReason: z.string().nullable().exactOptional().describe('Of a host that is forced down'),
   updatedAt: z.string().nullable().describe('The last heartbeat seen, cloud time'),
   silentMs: z.number(),
   intervalMs: z.number().describe('The learnt heartbeat interval'),
