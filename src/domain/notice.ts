@@ -20,7 +20,7 @@ interface TopicRule {
   severity: NoticeSeverity
   means: string
   /**
-   * The same again (topic, incident or host, code) within this time is a duplicate and is not told. Shorter: a host that flickers fills a pager;
+   * The same again (topic, order or incident or host, code) within this time is a duplicate and is not told. Shorter: a host that flickers fills a pager;
    * longer: a second failure is not told. Infinity: once for each incident.
    */
   quietMs: number
@@ -266,6 +266,8 @@ export interface Notice {
   segment: string | null
   incident: string | null
   project: string | null
+  /** Key of the order that an alarm is about. */
+  order?: string
   /** Ties a project's notices of one failure together without naming the host; null for operators. */
   reference: string | null
   /** Of the project, up to the configured number; `instanceCount` has them all. */

@@ -75,7 +75,7 @@ export function troubleOf(draft: Draft): Trouble | null {
   return { key: [subject, ...Object.values(namedBy(subject, draft))].join(':'), action, labels: more(labels, draft) }
 }
 
-function namedBy(subject: Subject, { host, incident, code, held, reference }: Draft): Record<string, string> {
+function namedBy(subject: Subject, { host, incident, order, code, held, reference }: Draft): Record<string, string> {
   switch (subject) {
     case 'host':
       return { host: host ?? '' }
@@ -86,7 +86,7 @@ function namedBy(subject: Subject, { host, incident, code, held, reference }: Dr
     case 'held':
       return { scope: held?.scope ?? code }
     case 'alarm':
-      return { code, about: incident ?? host ?? 'cloud' }
+      return { code, about: order ?? incident ?? host ?? 'cloud' }
     case 'owner':
       return { reference: reference ?? '' }
     case 'control-plane':

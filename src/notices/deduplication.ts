@@ -19,7 +19,7 @@ const contraries: Partial<Record<NoticeTopic, readonly NoticeTopic[]>> = {
 /** After these people wait to hear that the host is well. */
 const troubles: ReadonlySet<NoticeTopic> = new Set<NoticeTopic>(['host-down', 'host-trouble', 'contradiction'])
 
-type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code' | 'cause' | 'held'>
+type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'order' | 'code' | 'cause' | 'held'>
 
 export class Deduplication {
   readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
@@ -82,8 +82,8 @@ export class Deduplication {
 }
 
 /** The brake's scope is its code. */
-function subjectOf({ incident, host, code }: About): string {
-  return incident ?? host ?? code
+function subjectOf({ order, incident, host, code }: About): string {
+  return order ?? incident ?? host ?? code
 }
 
 function keyOf(topic: NoticeTopic, subject: string, code: string): string {

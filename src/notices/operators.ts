@@ -85,7 +85,10 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     case 'alarm.raised':
       // With evidence it goes with a contradiction, which is told as such.
       if (entry.data.evidence !== undefined) return null
-      return draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message })
+      return {
+        ...draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message }),
+        ...(entry.data.order !== undefined && { order: entry.data.order }),
+      }
     case 'process.failed': {
       const { process, verdict, mode, segment, openedBy } = entry.data
       const why = openedBy === 'daemon' ? verdict.message : `${openedBy} reported it`

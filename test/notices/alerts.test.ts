@@ -222,6 +222,19 @@ describe('a renewal', () => {
   )
 
   it(
+    'of two orders that nobody ended are two',
+    Rig.run({ receivers: { manager } }, async (rig) => {
+      for (const order of ['pause cloud', 'pause segment az1', 'pause cloud'])
+        await rig.append({ kind: 'alarm.raised', data: { code: 'PAUSE_FORGOTTEN', message: 'm', order } })
+      await rig.pass(200_000)
+      expect(rig.renewed.at(-1)).toEqual([
+        'alarm:PAUSE_FORGOTTEN:pause cloud',
+        'alarm:PAUSE_FORGOTTEN:pause segment az1',
+      ])
+    }),
+  )
+
+  it(
     'of an alarm, whose end nobody says, ends after a day',
     Rig.run({ receivers: { manager } }, async (rig) => {
       await rig.append({ kind: 'alarm.raised', data: { code: 'JOURNAL_CORRUPT', message: 'm' } })
