@@ -170,7 +170,12 @@ export const noticeTopics = {
     quietMs: 0,
     means: 'A person signed off an incident whose end was sent as a warning or as critical',
   },
-  'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
+  'host-returned': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'The return of a host ended: it is back in service, or people have it in hand',
+  },
   'instances-affected': {
     audience: 'tenant',
     severity: 'critical',

@@ -64,7 +64,7 @@ export const english: Texts = {
     'instance-over': operator('An instance that crashed on {host}: {code}'),
     'person-acted': operator('{host}: a person acted: {code}'),
     'signed-off': operator('{host}: signed off'),
-    'host-returned': operator('{host} is back in service'),
+    'host-returned': operator('{host} {result}'),
     test: operator('A test of this receiver'),
     'instances-affected': {
       subject: 'Your instances: {notOk} down with their host',
@@ -156,8 +156,20 @@ function operatorValues(notice: Notice, { cloud, link }: Setting): Values {
   }
 }
 
-/** How an incident ended: the counts alone of one that came to its end, else why it ended as well. */
-function resultOf({ code, counts = {} }: Notice): string {
+/** How a host's return ended, by its code. Any other code: it is back in service. */
+const returns: Record<string, string> = {
+  LEFT_DISABLED: 'is up, and stays disabled',
+  LEFT_FORCED_DOWN: 'is up, and stays forced down',
+  DISABLED_AGAIN: 'is up, and someone disabled it again',
+  TAKEN_BACK_BY_OTHERS: 'was returned to service by someone else',
+  SERVICE_REPLACED: 'has a new compute service',
+  NOT_TAKEN: 'was not taken out of service after all',
+  TRAIT_LEFT: 'is enabled, but the scheduler still avoids it',
+}
+
+/** How an incident ended: the counts alone of one that came to its end, else why it ended as well. Of a host's return: its end. */
+function resultOf({ topic, code, counts = {} }: Notice): string {
+  if (topic === 'host-returned') return returns[code] ?? 'is back in service'
   const counted = tally(counts)
   if (counted === '') return code
   return code === 'done' ? counted : `${code}: ${counted}`

@@ -421,6 +421,13 @@ describe('a mail', () => {
   })
 
   it.each([
+    ['BACK', 'cmp01 is back in service'],
+    ['LEFT_DISABLED', 'cmp01 is up, and stays disabled'],
+  ])('of a return that ended %s says whether the host serves again', (code, subject) => {
+    expect(worded({ ...forOperators, topic: 'host-returned', code }, english, setting).subject).toBe(subject)
+  })
+
+  it.each([
     ['l@example.org', 'From: l@example.org'],
     ['Lifeboat <l@example.org>', 'From: Lifeboat <l@example.org>'],
     ['Lifeboat, prod (EU) <l@example.org>', 'From: "Lifeboat, prod (EU)" <l@example.org>'],
