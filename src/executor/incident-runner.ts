@@ -58,23 +58,7 @@ interface Ahead {
   at: number
 }
 
-/** Runs `id` until it is closed. Resolves early, with the incident still open, when the daemon stops. */
-export async function runIncident(
-  context: ExecutorContext,
-  id: string,
-  slots: SharedQueue,
-  signal: AbortSignal,
-): Promise<void> {
-  const runner = new IncidentRunner(context, id, slots, signal)
-  try {
-    await runner.run()
-  } catch (thrown) {
-    const error = ensureError(thrown)
-    if (error.code !== 'SHUTDOWN') throw error
-  }
-}
-
-class IncidentRunner {
+export class IncidentRunner {
   readonly #run: Run
   readonly #gate: Gate
   readonly #queue: SharedQueue

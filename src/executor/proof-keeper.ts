@@ -53,6 +53,7 @@ export class ProofKeeper {
   async restore(): Promise<void> {
     const run = this.#run
     for (let failures = 1; ; failures++) {
+      if (isAborted(run.signal)) throw new LifeboatError('SHUTDOWN', 'the run is over')
       const record = this.#holding.incident.proof
       if (record === null) return
       const askedAt = run.clock.now()

@@ -40,7 +40,8 @@ export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'v
   const left = ours?.kind === 'force-down' ? ours.result : null
   if (left !== null) return laterStamp(left, hostSteps)
   if (verdict === null) return null
-  return verdict.evidence
+  const { updatedAt, forcedDown, status, disabledReason } = verdict.evidence
+  return { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
 }
 
 /** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */

@@ -1,7 +1,7 @@
 /** Proof, journal, pause, cancel and stop: what must hold before a write, and that a person can always stop it. */
 import { describe, expect, test } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import { runIncident } from '../../src/executor/incident-runner.ts'
+import { runIncident } from '../../src/executor/run-incident.ts'
 import { Slots } from '../../src/executor/slots.ts'
 import { dead, failingJournal, withRig, type Rig } from './rig.ts'
 
