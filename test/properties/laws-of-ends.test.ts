@@ -4,7 +4,13 @@ import type { Incident } from '../../src/domain/incident.ts'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
 import { asked, journal } from './broken.ts'
-import { instancesWithoutLine, marksLeftBehind, openForEver, stoppedOnesThatRun } from './laws-of-ends.ts'
+import {
+  goesOnAfterItsEnd,
+  instancesWithoutLine,
+  marksLeftBehind,
+  openForEver,
+  stoppedOnesThatRun,
+} from './laws-of-ends.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { stillSetAside } from './laws-of-orders.ts'
 
@@ -116,5 +122,15 @@ describe('an incident', () => {
     expect(openForEver(incidents({ held: { code: 'INTERNAL_ERROR' } }), stage())).toHaveLength(1)
     expect(openForEver(incidents({ held: { code: 'FENCE_FAILED' } }), stage())).toEqual([])
     expect(openForEver(incidents(over), stage())).toEqual([])
+  })
+})
+
+describe('an incident that is over', () => {
+  const closed = { kind: 'incident.closed', data: { outcome: 'done' } }
+
+  it.each(['incident.held', 'fence.attempt'])('breaks a law with %s, which it may have before its end', (kind) => {
+    expect(goesOnAfterItsEnd(journal({ kind }, closed))).toEqual([])
+    expect(goesOnAfterItsEnd(journal(closed, { kind }))).toEqual([`${kind} in inc-1, which is over`])
+    expect(goesOnAfterItsEnd(journal(closed, { kind, incident: 'inc-2' }))).toEqual([])
   })
 })

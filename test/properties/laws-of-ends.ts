@@ -1,4 +1,5 @@
 /** Laws on how a script ends: by what the simulated cloud says truly is, and by what the journal says of each instance and incident. */
+import type { Entry, EntryKind } from '../../src/domain/entry.ts'
 import type { Incident, InstanceRecovery } from '../../src/domain/incident.ts'
 import { waitsForAPerson } from '../../src/rehearsal/condition.ts'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
@@ -46,6 +47,25 @@ export function wasOrdered({ script }: Scenario, name: string): boolean {
 
 function linesOf(incidents: Map<string, Incident>, id: string): string[] {
   return [...incidents.values()].flatMap((incident) => incident.instances.get(id)?.outcome?.outcome ?? [])
+}
+
+/** What only an incident that is open does. */
+const doneWhileOpen: ReadonlySet<EntryKind> = new Set<EntryKind>([
+  'incident.held',
+  'incident.continued',
+  'incident.phase',
+  'fence.attempt',
+  'proof.recorded',
+])
+
+/** An incident that is over is not held and fences nothing. */
+export function goesOnAfterItsEnd(entries: readonly Entry[]): string[] {
+  const over = new Set<string>()
+  return entries.flatMap(({ kind, incident }) => {
+    if (incident === null) return []
+    if (kind === 'incident.closed') over.add(incident)
+    return over.has(incident) && doneWhileOpen.has(kind) ? [`${kind} in ${incident}, which is over`] : []
+  })
 }
 
 /** In an incident that is over each instance has its outcome. */

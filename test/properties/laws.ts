@@ -3,7 +3,14 @@ import { foldIncidents } from '../../src/domain/incident.ts'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
 import { ranTwice, recoveredTwice } from './laws-of-doubles.ts'
-import { instancesWithoutLine, marksLeftBehind, openForEver, stoppedOnesThatRun, wasOrdered } from './laws-of-ends.ts'
+import {
+  goesOnAfterItsEnd,
+  instancesWithoutLine,
+  marksLeftBehind,
+  openForEver,
+  stoppedOnesThatRun,
+  wasOrdered,
+} from './laws-of-ends.ts'
 import { evacuatedThoughAlive, givenUpForTheCloud } from './laws-of-life.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { fencedWithoutALook, sentWithoutALook } from './laws-of-looks.ts'
@@ -43,6 +50,7 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...marksLeftBehind(stage, scenario, incidents),
     ...lockedOut(entries, stage),
     ...instancesWithoutLine(incidents),
+    ...goesOnAfterItsEnd(entries),
     ...openForEver(incidents, stage),
   ]
 }
