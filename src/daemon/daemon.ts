@@ -33,6 +33,7 @@ import { freezeBefore } from '../control/freeze-record.ts'
 import { HostReturns } from '../control/host-returns.ts'
 import { IncidentStore } from '../control/incident-store.ts'
 import { IncidentRuns } from '../control/incident-runs.ts'
+import { keepsOrders } from '../control/order-segments.ts'
 import { segmentChanges, segmentOfIncident } from '../control/incident-segments.ts'
 import { guardedJournal } from '../control/journal-guard.ts'
 import { LogLevelInForce } from '../operations/log-level.ts'
@@ -443,8 +444,9 @@ export class Daemon {
     return this.monitor.segment(host)
   }
 
-  /** The exchange of the rules, as one synchronous act once its entries are on record. */
+  /** The exchange of the rules, as one synchronous act once its entries are on record. Throws CONFLICT where an order would be lost. */
   #prepare(next: Rules): { entries: NewEntry[]; adopt: () => void } {
+    keepsOrders(this, next.segmentOf)
     const { byDigest, pin } = pinnedWorkflows(this.#parts.journal, this.store, next)
     const adopt = (): void => {
       this.#rules.replace(next)
