@@ -11,14 +11,14 @@ import type { Verdict } from '../domain/verdict.ts'
 
 /** The sentence for people, or null when nothing speaks against it. */
 export function livenessObjection(
-  incident: Pick<Incident, 'host' | 'proof' | 'attestedSince'>,
+  incident: Pick<Incident, 'host' | 'proof' | 'witnessExplained'>,
   verdict: Verdict | undefined,
 ): string | null {
   if (verdict === undefined) return null
   if (verdict.kind === 'contradiction') return verdict.message
-  const { proof, attestedSince, host } = incident
+  const { proof, witnessExplained, host } = incident
   if (proof === null) return null
   if (verdict.kind === 'healthy') return verdict.message
-  if (verdict.kind !== 'service-down' || proof.proves === 'storage' || attestedSince) return null
+  if (verdict.kind !== 'service-down' || proof.proves === 'storage' || witnessExplained) return null
   return `${verdict.message}. It was proven dead by ${proof.method}: was that the right machine? If another one answers in its place, say so: lifeboat recover ${host} --by NAME --proof "how you know"`
 }

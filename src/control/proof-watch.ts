@@ -33,7 +33,7 @@ function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
   // A host that was seen alive when it was fenced, and one that lives on without its storage: the gate asks a person about
   // their witnesses, and nothing that was proven is less true for them.
   const explained =
-    incident.verdict?.kind === 'service-down' || incident.proof?.proves === 'storage' || incident.attestedSince
+    incident.verdict?.kind === 'service-down' || incident.proof?.proves === 'storage' || incident.witnessExplained
   if (kind !== 'service-down' || explained) return false
   // A reading from before the power was cut says nothing about what came after.
   const provenAt = Date.parse(incident.proof?.provenAt ?? '')

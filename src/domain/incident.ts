@@ -130,6 +130,8 @@ export interface Incident {
   attestation: { by: string; statement: string; unixUser?: string } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
   attestedSince: boolean
+  /** The attestation was given since the last proof, whatever held the incident after it: a witness that finds the host alive is explained. */
+  witnessExplained: boolean
   /** The attestation on which the proof rests, whatever was attested after it; null: it rests on none. */
   provenOn: Incident['attestation']
   /** Null before the first attempt. */
@@ -239,6 +241,7 @@ function openIncident(
     startOrder: null,
     attestation: null,
     attestedSince: false,
+    witnessExplained: false,
     provenOn: null,
     fencing: null,
     override: null,
@@ -275,7 +278,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
     case 'proof.recorded':
       incident.proof = entry.data.proof
       incident.provenOn = entry.data.proof.strength === 'statement' ? incident.attestation : null
-      incident.attestedSince = false
+      incident.attestedSince = incident.witnessExplained = false
       break
     case 'fence.attempt':
       incident.fencing = fenceProgress(incident.fencing, entry.data)
@@ -294,7 +297,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       incident.provenOn = null
       incident.attestation = null
       // What a person said of the first death says nothing about the next one.
-      incident.attestedSince = false
+      incident.attestedSince = incident.witnessExplained = false
       incident.override = null
       break
     case 'service.marked':
@@ -302,7 +305,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'operator.statement':
       incident.attestation = entry.data
-      incident.attestedSince = true
+      incident.attestedSince = incident.witnessExplained = true
       break
     case 'operator.override':
       incident.override = entry.data

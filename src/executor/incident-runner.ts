@@ -287,8 +287,8 @@ export class IncidentRunner {
     for (let looks = 1; ; looks++) {
       await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
       const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
-      const { proof, attestedSince, held } = this.#incident
-      if (proof === null || proof.proves === 'storage' || attestedSince) return
+      const { proof, witnessExplained, held } = this.#incident
+      if (proof === null || proof.proves === 'storage' || witnessExplained) return
       const witness = verdict.evidence.probes.some(({ answer }) => answer === 'alive')
       if (frozen === null && !witness && verdict.kind !== 'healthy' && verdict.kind !== 'contradiction') {
         if (held?.code === 'HOST_ALIVE' || held?.code === 'FROZEN')

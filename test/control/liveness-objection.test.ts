@@ -12,8 +12,8 @@ const proof: ProofRecord = {
   evidence: [],
 }
 const storage: ProofRecord = { ...proof, method: 'ceph', strength: 'command-verified', proves: 'storage' }
-const against = (kind: VerdictKind, of: ProofRecord | null, attestedSince = false): string | null =>
-  livenessObjection({ host: 'h1', proof: of, attestedSince }, { kind, message: `it is ${kind}` } as Verdict)
+const against = (kind: VerdictKind, of: ProofRecord | null, witnessExplained = false): string | null =>
+  livenessObjection({ host: 'h1', proof: of, witnessExplained }, { kind, message: `it is ${kind}` } as Verdict)
 
 describe('what the monitor sees against an incident', () => {
   it('a forced-down host that beats always', () => {
@@ -48,6 +48,6 @@ describe('what the monitor sees against an incident', () => {
   })
 
   it('nothing of a host that was never seen', () => {
-    expect(livenessObjection({ host: 'h1', proof, attestedSince: false }, undefined)).toBeNull()
+    expect(livenessObjection({ host: 'h1', proof, witnessExplained: false }, undefined)).toBeNull()
   })
 })
