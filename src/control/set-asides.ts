@@ -369,9 +369,14 @@ export class SetAsides {
     journal.append([{ kind: 'service.set-aside', incident, host, data }])
   }
 
-  /** A nova-compute that failed has to prove itself, also when its incident is over; a host that was only silent is back with its beat. */
+  /**
+   * A nova-compute that failed has to prove itself, also when its incident is over; a host that was only silent is back with its beat, unless
+   * a person keeps it out.
+   */
   #mayReturn(host: HostName, known: SetAside): boolean {
-    return whyOf(known) === 'silent' || this.#parts.processes.mayReturn(host)
+    const { processes, store } = this.#parts
+    if (whyOf(known) === 'silent') return store.returnOf(host).order?.keepOut !== true
+    return processes.mayReturn(host)
   }
 
   #takeBack(host: HostName, known: SetAside): void {

@@ -50,11 +50,15 @@ export function mayReturn(host: string, { store }: Pick<HostParts, 'store'>): bo
   return store.hasOurFlags(host) || disabledFor(host, store) !== undefined
 }
 
-/** The incident of its nova-compute for which the service is disabled, or is about to be. */
-function disabledFor(host: string, store: IncidentStore): IncidentId | undefined {
-  const aside = store.returnOf(host).setAside
+/**
+ * The incident for which the service of a host that lives is disabled, or is about to be. A host that is only silent is back with its beat:
+ * nobody need return it, but one may keep it out.
+ */
+function disabledFor(host: string, store: IncidentStore, keepOut = false): IncidentId | undefined {
+  const { setAside: aside, order } = store.returnOf(host)
   const isOfProcess = readSetAsideReason(aside?.reason ?? null)?.why === 'process'
-  return store.openProcessOn(host)?.id ?? (isOfProcess ? aside?.incident : undefined)
+  const isForPeople = isOfProcess || keepOut || order?.keepOut === true
+  return store.openProcessOn(host)?.id ?? (isForPeople ? aside?.incident : undefined)
 }
 
 /**
@@ -68,7 +72,7 @@ export function orderReturn(
   const { host, keepOut } = order
   const open = store.openOn(host)
   const process = store.openProcessOn(host)
-  const disabledIn = disabledFor(host, store)
+  const disabledIn = disabledFor(host, store, keepOut)
   if (disabledIn !== undefined && open === undefined && !store.hasOurFlags(host)) {
     journal.append([{ ...returnEntry(order), incident: disabledIn }])
     return processReturn(process, store.returnOf(host))
