@@ -2,6 +2,7 @@
  * One incident from where it stands to its end. What waits in the background ends with the run: in an incident that is over it would
  * hold, fence, and renew the proof of a host that may be back in service.
  */
+import { setMaxListeners } from 'node:events'
 import { ensureError } from '../domain/errors.ts'
 import type { ExecutorContext } from './context.ts'
 import { IncidentRunner } from './incident-runner.ts'
@@ -15,6 +16,8 @@ export async function runIncident(
   signal: AbortSignal,
 ): Promise<void> {
   const over = new AbortController()
+  // As many listen as there are instances under way.
+  setMaxListeners(0, over.signal)
   const end = (): void => over.abort()
   if (signal.aborted) end()
   signal.addEventListener('abort', end, { once: true })

@@ -123,6 +123,13 @@ describe('an incident', () => {
     expect(openForEver(incidents({ held: { code: 'FENCE_FAILED' } }), stage())).toEqual([])
     expect(openForEver(incidents(over), stage())).toEqual([])
   })
+
+  it.each(['evacuate', 'confirm-resize'])('may wait for a host that a person has to let go (%s)', (kind) => {
+    const waits = incidents({}, { steps: new Map([['1', { kind, status: 'issued' }]]) })
+    expect(openForEver(waits, stage())).toHaveLength(1)
+    const other = [...incidents({ id: 'inc-2', held: { code: 'BRAKE' } }).values()]
+    expect(openForEver(new Map([...waits, ['inc-2', other[0]!]]), stage())).toEqual([])
+  })
 })
 
 describe('an incident that is over', () => {

@@ -95,6 +95,9 @@ export function openForEver(incidents: Map<string, Incident>, stage: Stage): str
     .map((incident) => `${incident.id} is still ${incident.phase}, held for ${incident.held?.code ?? 'nothing'}`)
 }
 
+/** What another host carries out: an evacuation its destination, a confirmation the host that it was resized from. */
 function isUnderWay(steps: InstanceRecovery['steps']): boolean {
-  return [...steps.values()].some(({ kind, status }) => kind === 'evacuate' && status === 'issued')
+  return [...steps.values()].some(
+    ({ kind, status }) => (kind === 'evacuate' || kind === 'confirm-resize') && status === 'issued',
+  )
 }
