@@ -56,7 +56,11 @@ export async function readSurroundings(
   )
   const changed = instances.filter(({ id }) => !same.has(id))
   const histories = instances.filter(needsHistory)
-  const volumeIds = [...new Set(changed.flatMap((instance) => instance.volumeIds))]
+  // What could not be read of one volume may be told now.
+  const isKnown = (id: string): boolean => known !== null && Object.hasOwn(known.volumes, id)
+  const volumeIds = [
+    ...new Set(instances.flatMap((one) => one.volumeIds.filter((id) => !same.has(one.id) || !isKnown(id)))),
+  ]
   const [leftovers, volumes, actions] = await Promise.all([
     known !== null && changed.length > 0 ? readLeftovers(cloud, listing, options) : early,
     volumeIds.length === 0

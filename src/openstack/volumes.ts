@@ -1,7 +1,7 @@
 /** Cinder: whether volumes are encrypted, because such an instance is evacuated with its own project's token (docs/nova.md §5). */
 import { z } from 'zod'
 import type { CallOptions } from '../domain/cloud.ts'
-import { ensureError } from '../domain/errors.ts'
+import { ensureError, type ErrorCode, type LifeboatError } from '../domain/errors.ts'
 import type { Volume } from '../domain/instance.ts'
 import { calls } from './call-table.ts'
 import { allPages, pageSize } from './paging.ts'
@@ -16,24 +16,63 @@ const volume = z.object({ id: z.string(), encrypted: z.boolean() })
 const volumeAnswer = z.object({ volume })
 const volumesAnswer = z.object({ volumes: z.array(volume), volumes_links: z.array(z.unknown()).optional() })
 
-/** A volume is missing from the map only when Cinder itself said that it does not know its id. */
+/** What Cinder says of one volume. Any other failure is of Cinder itself, and would be the same for each. */
+const ofOne: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'API_FAULT',
+  'API_MALFORMED',
+  'API_REFUSED',
+  'AUTH_FORBIDDEN',
+])
+
+/**
+ * A volume is missing from the map when Cinder does not know its id, or cannot tell of this one: it counts as encrypted then, and says nothing of
+ * the others. Throws where Cinder does not answer, and where it can tell of none.
+ */
 export async function getVolumes(
   session: Session,
   ids: readonly string[],
   options?: CallOptions,
 ): Promise<Map<string, Volume>> {
   const wanted = new Set(ids)
-  const found = wanted.size >= many ? await listed(session, wanted, options) : new Map<string, Volume>()
+  const found = wanted.size >= many ? await listedIfAny(session, wanted, options) : new Map<string, Volume>()
   // What the listing did not show (a policy may narrow it without saying so) is asked for by id.
   const rest = [...wanted].filter((id) => !found.has(id))
+  const untold: LifeboatError[] = []
+  let told = found.size
   const worker = async (): Promise<void> => {
     for (let id = rest.shift(); id !== undefined; id = rest.shift()) {
-      const one = await getVolume(session, id, options)
-      if (one !== null) found.set(id, one)
+      try {
+        const one = await getVolume(session, id, options)
+        told += 1
+        if (one !== null) found.set(id, one)
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (!ofOne.has(error.code)) {
+          rest.length = 0
+          throw error
+        }
+        untold.push(error)
+      }
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, rest.length) }, worker))
+  const [first] = untold
+  if (first !== undefined && told === 0) throw first
   return found
+}
+
+/** One page of the listing that fails, of a cloud with tens of thousands of volumes, says nothing of those that are asked for. */
+async function listedIfAny(
+  session: Session,
+  wanted: ReadonlySet<string>,
+  options?: CallOptions,
+): Promise<Map<string, Volume>> {
+  try {
+    return await listed(session, wanted, options)
+  } catch (thrown) {
+    if (options?.signal?.aborted === true) throw thrown
+    return new Map()
+  }
 }
 
 async function getVolume(session: Session, id: string, options?: CallOptions): Promise<Volume | null> {

@@ -217,9 +217,29 @@ describe('volumes', () => {
     expect(cloud.requests(volume('v1'))).toHaveLength(1)
   })
 
-  it('fail all together when one cannot be read: unknown encryption is not "none"', async () => {
+  it('of which none can be read fail: unknown encryption is not "none"', async () => {
     cloud.on(volume('v1'), () => fault(500, 'x'))
     expect(await failure(cloud.client().getVolumes(['v1']))).toMatchObject({ code: 'API_FAULT' })
+  })
+
+  it.each([500, 403])('of which one cannot be read (%i) are told without it', async (status) => {
+    cloud.on(volume('v1'), () => fault(status, 'x'))
+    cloud.on(volume('v2'), () => ({ json: { volume: { id: 'v2', encrypted: false } } }))
+    expect([...(await cloud.client().getVolumes(['v1', 'v2'])).keys()]).toEqual(['v2'])
+  })
+
+  it('of a Cinder that does not answer fail at once, however many they are', async () => {
+    const ids = Array.from({ length: 20 }, (_none, at) => `v${at}`)
+    for (const id of ids) cloud.on(volume(id), () => fault(503, 'x'))
+    expect(await failure(cloud.client().getVolumes(ids))).toMatchObject({ code: 'API_UNAVAILABLE' })
+    expect(new Set(cloud.asked.map(({ path }) => path)).size).toBeLessThan(20)
+  })
+
+  it('are asked for one by one when a page of the listing fails', async () => {
+    const ids = Array.from({ length: 64 }, (_none, at) => `v${at}`)
+    cloud.on('GET /volume/v3/a0000000000000000000000000000001/volumes/detail', () => fault(500, 'x'))
+    for (const id of ids) cloud.on(volume(id), () => ({ json: { volume: { id, encrypted: false } } }))
+    expect((await cloud.client().getVolumes(ids)).size).toBe(64)
   })
 
   it('are listed when they are many, and asked one by one for what the listing does not show', async () => {
