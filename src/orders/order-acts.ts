@@ -8,7 +8,6 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Operations, PauseState } from '../domain/operations.ts'
 import {
-  itself,
   orderText,
   plannedText,
   sameScope,
@@ -44,7 +43,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
   return {
     pause: ({ by, reason, until, scope = wholeCloud, via }) => {
       mustExist(scope, monitor, orders)
-      if (until !== null) mustNotShorten(scope, orders)
+      mustNotShorten('pause', { scope, by, until }, orders)
       write(scope, by, { kind: 'operator.paused', data: { by, reason, until, ...unlessCloud(scope), ...known(via) } })
       return Promise.resolve({ by, reason, until, since: now(clock) })
     },
@@ -55,6 +54,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
     },
     startMaintenance: ({ by, reason, until, scope, via }) => {
       mustExist(scope, monitor, orders)
+      mustNotShorten('maintenance', { scope, by, until }, orders)
       write(scope, by, { kind: 'operator.maintenance', data: { scope, by, reason, until, ...known(via) } })
       return Promise.resolve({ kind: 'maintenance', scope, by, reason, until, since: now(clock), source: null })
     },
@@ -100,11 +100,27 @@ function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor'], { 
     throw new LifeboatError('NOT_FOUND', `There is no segment ${name} with hosts (there are: ${segments.join(', ')})`)
 }
 
-/** The pause of a journal that does not verify is a person's to end: one that ends by itself would take its place, and recoveries would go on. */
-function mustNotShorten(scope: Scope, orders: Orders): void {
-  const own = orders.of('pause', scope).find(({ by, until }) => by === itself && until === null)
-  if (own !== undefined)
-    throw new LifeboatError('CONFLICT', `Recoveries are ${orderText(own)}; one that ends by itself would replace it`)
+/**
+ * A second order takes the place of the first. One that ends sooner would end what somebody else ordered, and their host would be fenced
+ * under their hands; and the pause of a journal that does not verify is a person's to end.
+ */
+function mustNotShorten(
+  kind: OrderKind,
+  { scope, by, until }: Pick<Order, 'scope' | 'by' | 'until'>,
+  orders: Orders,
+): void {
+  if (until === null) return
+  const longer = orders
+    .of(kind, scope)
+    .find((other) => isReplaced(other) && other.by !== by && (other.until === null || other.until > until))
+  if (longer === undefined) return
+  const message = `It would replace a longer order: ${orderText(longer)}. End that one first, or give one that ends no sooner`
+  throw new LifeboatError('CONFLICT', message)
+}
+
+/** The calendar's and what was planned stand beside a person's. */
+function isReplaced({ source, plan }: Order): boolean {
+  return source === null && plan === undefined
 }
 
 function mustBeInForce(kind: OrderKind, scope: Scope, orders: Orders): void {

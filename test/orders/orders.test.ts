@@ -30,11 +30,18 @@ describe('several orders at once', () => {
   )
 
   test(
-    'a second order of the same scope replaces the first',
+    'a second order of the same scope replaces the first, but for one that would end somebody else’s sooner',
     OrdersRig.run(async (rig) => {
+      const until = '2026-01-01T02:00:00.000Z'
       await rig.acts.pause(ann)
-      await rig.acts.pause({ by: 'bob', reason: 'more work', until: '2026-01-01T02:00:00.000Z' })
-      expect(rig.inForce()).toEqual(['paused by bob until 2026-01-01T02:00:00.000Z (the whole cloud): more work'])
+      expect(() => rig.acts.pause({ by: 'bob', reason: 'more work', until })).toThrow('It would replace a longer order')
+      await rig.acts.pause({ ...ann, reason: 'nearly done', until })
+      expect(rig.inForce()).toEqual([`paused by ann until ${until} (the whole cloud): nearly done`])
+      await rig.acts.pause({ by: 'bob', reason: 'more work', until: '2026-01-01T03:00:00.000Z' })
+      expect(rig.inForce()).toEqual(['paused by bob until 2026-01-01T03:00:00.000Z (the whole cloud): more work'])
+      await rig.acts.startMaintenance({ ...ann, scope: host('h') })
+      const shorter = { by: 'bob', reason: 'more work', until, scope: host('h') }
+      expect(() => rig.acts.startMaintenance(shorter)).toThrow('in maintenance by ann until ended')
     }),
   )
 
