@@ -45,8 +45,10 @@ export class Gate {
   readonly #fenceAgain: () => Promise<boolean>
   #waiting: Promise<void> | null = null
   #restoring: Promise<void> | null = null
-  /** What an earlier run left is still being made sure of. */
+  /** What an earlier run left is still being made sure of, or could not be. */
   #pickingUp = false
+  /** What broke that, but for a cancel: nothing passes any more. */
+  #broken: LifeboatError | null = null
   /** When something was last let through: a process that stood still since then waited as well. */
   #openAt: number
 
@@ -67,14 +69,18 @@ export class Gate {
    */
   after(first: Promise<void>): void {
     this.#pickingUp = true
-    const over = first.finally(() => (this.#pickingUp = false))
-    const waiting = over
+    const waiting = first
       .catch((thrown: unknown) => {
         const error = ensureError(thrown)
         if (error.code === 'CANCELLED') throw error
-        throw new LifeboatError('SHUTDOWN', 'the run broke', { certainty: 'unknown', cause: error })
+        this.#broken = new LifeboatError('SHUTDOWN', 'the run broke', { certainty: 'unknown', cause: error })
+        throw this.#broken
       })
-      .then(() => this.#wait())
+      .then(() => {
+        // Only a proof that holds lets a start pass: a cancel may come while the host's board says On.
+        this.#pickingUp = false
+        return this.#wait()
+      })
       .finally(() => (this.#waiting = null))
     waiting.catch(() => undefined)
     this.#waiting = waiting
@@ -118,6 +124,7 @@ export class Gate {
   async #passBegun(act: Exclude<Act, 'begins'>): Promise<void> {
     const { permissions, id, host, clock, signal } = this.#run
     for (;;) {
+      if (this.#broken !== null) throw this.#broken
       if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
       if (act === 'finishes' && this.#mayRestore(act)) await this.#restoreForAStart()
       const against = this.#against(act)
@@ -240,6 +247,7 @@ export class Gate {
   }
 
   #stopIfEnded(): void {
+    if (this.#broken !== null) throw this.#broken
     if (this.#run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
     const cancelled = this.#run.permissions.incident(this.#run.id).cancelled
     if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)

@@ -216,6 +216,18 @@ describe('what an earlier run left', () => {
     stage.gate.after(Promise.reject(failed(code)))
     await expect(stage.gate.pass()).rejects.toMatchObject({ code: told })
   })
+
+  it.each([
+    ['CANCELLED', 'HOST_ALIVE'],
+    ['INVARIANT', 'SHUTDOWN'],
+  ] as const)('that breaks with %s lets no start pass after it: %s', async (code, told) => {
+    const stage = new Stage()
+    stage.gate.after(Promise.reject(failed(code)))
+    if (code === 'CANCELLED') stage.cancel()
+    await stage.clock.advance(1_000)
+    await expect(stage.clock.run(stage.gate.pass('finishes'))).rejects.toMatchObject({ code: told })
+    expect(stage.gate.isOpen('finishes')).toBe(false)
+  })
 })
 
 describe('a daemon that stops', () => {
