@@ -152,12 +152,9 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
     // Setting the same flags again changes nothing, so a lost answer is cured by sending again.
     const after = await retryRead(run.clock, run.signal, async () => {
       if (++tries > 1) {
-        // Each try is a write of its own, and what is true may have changed since the one before.
-        try {
-          await gate.pass()
-        } catch (thrown) {
-          throw stoppedAfter(unanswered, thrown)
-        }
+        // Each try is a write of its own, and what is true may have changed since the one before. It is waited for outside of this
+        // step: the host may be proven dead and forced down anew meanwhile, which ends the step.
+        if (!gate.isOpen()) throw stoppedAfter(unanswered, heldBack(run.host))
         const now = await readService(run)
         if (now.forcedDown && (change.status === undefined || now.disabledReason === reason)) return now
         if (!isDeepStrictEqual(flagsFound(now), before)) throw stoppedAfter(unanswered, changedMeanwhile(run.host))
@@ -203,6 +200,12 @@ async function onceMore<T>(order: () => Promise<T>): Promise<T> {
       throw wasRefused(ensureError(second)) ? thrown : second
     }
   }
+}
+
+function heldBack(host: string): LifeboatError {
+  return new LifeboatError('HELD_BACK', `${host} was not forced down again: what allowed that is no longer so`, {
+    retry: 'backoff',
+  })
 }
 
 function changedMeanwhile(host: string): LifeboatError {
@@ -271,13 +274,15 @@ async function hostStep<T, K extends HostStepKind>(
   const id = kind === 'fence' ? {} : as
   const data = intention<HostStepKind>(kind, attempt, asked, id)
   run.journal.append([{ kind: 'step.intended', ...base, step, data }])
+  // A second end of one step would make a journal that no daemon can open.
+  const isOpen = (): boolean => run.permissions.incident(run.id).hostSteps.get(step)?.status === 'intended'
   try {
     const { value, result } = await work(as)
-    run.journal.append([{ kind: 'step.confirmed', ...base, step, data: { result, ...id } }])
+    if (isOpen()) run.journal.append([{ kind: 'step.confirmed', ...base, step, data: { result, ...id } }])
     return value
   } catch (thrown) {
     const error = ensureError(thrown)
-    if (error.code !== 'SHUTDOWN' && error.code !== 'JOURNAL_UNAVAILABLE')
+    if (error.code !== 'SHUTDOWN' && error.code !== 'JOURNAL_UNAVAILABLE' && isOpen())
       run.journal.append([{ kind: 'step.failed', ...base, step, data: { error: errorRecord(error), ...id } }])
     throw error
   }

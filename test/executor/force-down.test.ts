@@ -40,8 +40,31 @@ describe('an order whose answer is missing', () => {
     stage.fails('updateService', lost)
     stage.onWrite = () => stage.cancel()
     expect(await stage.ending(forceDown(stage.run, stage.gate))).toBe('CANCELLED')
-    expect(step(stage)?.error).toMatchObject({ code: 'CANCELLED', certainty: 'unknown', chain: [lost.message] })
+    expect(step(stage)?.error).toMatchObject({ code: 'HELD_BACK', certainty: 'unknown', chain: [lost.message] })
     expect(stage.incident.ourFlags).not.toBeNull()
+  })
+
+  it('waits for its gate outside of its step: the host may be forced down anew meanwhile', async () => {
+    const stage = untouched()
+    stage.fails('updateService', lost)
+    let shut = false
+    stage.onWrite = () => void (shut = true)
+    const gate = {
+      isOpen: () => !shut,
+      lastMoment: () => () => undefined,
+      pass: async () => {
+        if (!shut) return
+        shut = false
+        stage.onWrite = () => undefined
+        await forceDown(stage.run, gate)
+      },
+    }
+    await stage.clock.run(forceDown(stage.run, gate))
+    const ends = stage.entries.filter(({ kind }) => kind === 'step.confirmed' || kind === 'step.failed')
+    expect(ends.map((end) => `${end.step} ${end.kind}`)).toEqual([
+      'host.force-down.1 step.failed',
+      'host.force-down.2 step.confirmed',
+    ])
   })
 
   it('leaves nothing on record when a person had cancelled before it', async () => {
