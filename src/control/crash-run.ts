@@ -340,6 +340,8 @@ export class CrashRun {
       return null
     } finally {
       this.#acting = null
+      // What still reads in the background has nothing to say of a crash that is over.
+      abort.abort()
     }
   }
 

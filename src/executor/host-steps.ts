@@ -32,8 +32,11 @@ export async function fenceHost(run: Run, attestationCounts: boolean, seen?: Ver
   const { fencing, fencingLimitMs } = permissions.segment(incident)
   const { methods } = believedMethods(incident, fencing, run.clock.wall())
   const limitMs = fencingLimitMs ?? permissions.workflow(incident.workflowDigest).hostDeadlineMs.fence
-  const tell = (data: FenceAttempt): void =>
-    void run.journal.append([{ kind: 'fence.attempt', incident: run.id, host, data }])
+  const tell = (data: FenceAttempt): void => {
+    // A chain that the incident's end cut short.
+    if (permissions.incident(run.id).closed !== null) return
+    run.journal.append([{ kind: 'fence.attempt', incident: run.id, host, data }])
+  }
   const before = {
     verdict: (seen ?? incident.verdict)?.kind ?? null,
     // A stamp later than this one is a sign of life after the fencing.

@@ -24,6 +24,9 @@ const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT
 const seenWithinMs = 10_000
 const seenWithinPart = 0.1
 
+/** How often a proof that is renewed later is looked at. Longer: a reload that shortens its period, or another proof, is noticed too late. */
+const periodLookMs = 5_000
+
 export class ProofKeeper {
   readonly #run: Run
   readonly #holding: Holding
@@ -91,11 +94,10 @@ export class ProofKeeper {
 
   /** Renews the proof again and again while the run lasts, when its method says that it expires; else reads it. Never rejects. */
   keep(): void {
-    const everyMs = this.#expiryMs()
-    if (everyMs === null) return this.#reading.begin()
+    if (this.#expiryMs() === null) return this.#reading.begin()
     if (this.#keeping) return
     this.#keeping = true
-    void this.#keep(everyMs).finally(() => (this.#keeping = false))
+    void this.#keep().finally(() => (this.#keeping = false))
   }
 
   /**
@@ -185,17 +187,22 @@ export class ProofKeeper {
 
   #attempt(data: FenceAttempt): void {
     const { journal, id, host } = this.#run
+    // A renewal that its incident's end cut short is no failure that anyone should hear of.
+    if (this.#holding.incident.closed !== null) return
     journal.append([{ kind: 'fence.attempt', incident: id, host, data }])
   }
 
-  /** Until the next try, or a person's word that stands in for what expired. */
-  async #rest(pauseMs: number): Promise<void> {
-    const { clock } = this.#run
-    const endsAt = clock.now() + pauseMs
-    while (clock.now() < endsAt && !isAborted(this.#over.signal)) {
-      if (this.#run.proofExpired !== null && this.#holding.incident.attestedSince) return
-      const stepMs = this.#run.proofExpired === null ? pauseMs : lookAgainMs
-      await sleep(clock, Math.min(stepMs, endsAt - clock.now()), this.#over.signal)
+  /** Until the next try is due, the proof is another one, or a person's word stands in for what expired. */
+  async #rest(record: ProofRecord, pauseMs: number): Promise<void> {
+    const run = this.#run
+    const began = run.clock.now()
+    while (!isAborted(this.#over.signal) && this.#holding.incident.proof === record) {
+      const expired = run.proofExpired !== null
+      if (expired && this.#holding.incident.attestedSince) return
+      const periodMs = expired ? pauseMs : Math.min(pauseMs, run.fencer.renewEveryMs(record.method) ?? 0)
+      const leftMs = began + periodMs - run.clock.now()
+      if (leftMs <= 0) return
+      await sleep(run.clock, Math.min(leftMs, expired ? lookAgainMs : periodLookMs), this.#over.signal)
     }
   }
 
@@ -217,32 +224,41 @@ export class ProofKeeper {
       await sleep(clock, lookAgainMs, this.#over.signal)
   }
 
-  async #keep(everyMs: number): Promise<void> {
+  /** Each proof by its own period, as configured now: a reload may shorten it, and another method may have made the next one. */
+  async #keep(): Promise<void> {
     const run = this.#run
     const { fenceRetryMs, fenceRetryMaxMs } = run.settings
-    for (let failures = 0; ;) {
-      const pauseMs = failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs)
-      await this.#rest(pauseMs)
+    let failures = 0
+    for (let kept: ProofRecord | null = null; ;) {
+      const record = this.#holding.incident.proof
+      if (record !== kept) failures = 0
+      kept = record
+      const everyMs = record === null ? null : run.fencer.renewEveryMs(record.method)
+      if (record === null || everyMs === null) {
+        // A person's word took its place meanwhile: it does not expire.
+        if (record === null || record.strength === 'statement') run.proofExpired = null
+        return
+      }
+      await this.#rest(record, failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs))
       if (isAborted(this.#over.signal)) return
+      const stands = (): boolean => this.#holding.incident.proof === record
       try {
         if (run.proofExpired !== null && this.#holding.incident.attestedSince) {
           restOn(run, this.#byAttestation(), run.clock.now())
           return
         }
-        await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))
+        if (stands()) await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))
         if (isAborted(this.#over.signal)) return
-        const record = this.#holding.incident.proof
-        // A person's word took its place meanwhile: it does not expire.
-        if (record === null || run.fencer.renewEveryMs(record.method) === null) {
-          run.proofExpired = null
-          return
-        }
+        if (!stands()) continue
         const askedAt = run.clock.now()
-        restOn(run, await this.#restoreOnce(record), askedAt)
+        const proof = await this.#restoreOnce(record)
+        // What was renewed may have been revoked, or another proof taken its place.
+        if (stands()) restOn(run, proof, askedAt)
         failures = 0
       } catch (thrown) {
         const error = ensureError(thrown)
         if (isAborted(this.#over.signal)) return
+        if (!stands()) continue
         // The gate holds every further write until it is renewed: what the old proof rested on may be gone.
         run.proofExpired = error
         failures += 1

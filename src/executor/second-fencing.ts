@@ -3,6 +3,7 @@
  * first proof says nothing about what happened since (law L1). While it lives it is left alone: powering off a host that
  * someone may be repairing is no recovery, and a person can end the incident.
  */
+import { Moments } from '../domain/clock.ts'
 import type { MayLeave } from '../domain/cloud.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
@@ -36,6 +37,7 @@ export class SecondFencing {
   readonly #run: Run
   readonly #holding: Holding
   readonly #keeper: Pick<ProofKeeper, 'keep' | 'restore'>
+  readonly #moments: Moments
   #tryAgainAt = -Infinity
   #looks = 0
   #lookAgainAt = -Infinity
@@ -43,6 +45,7 @@ export class SecondFencing {
   constructor(run: Run, holding: Holding, keeper: Pick<ProofKeeper, 'keep' | 'restore'>) {
     this.#run = run
     this.#holding = holding
+    this.#moments = new Moments(run.clock)
     this.#keeper = keeper
   }
 
@@ -50,6 +53,8 @@ export class SecondFencing {
   async attempt(): Promise<boolean> {
     const { permissions, clock, host, id, settings, signal } = this.#run
     this.#run.proof = null
+    // Before the wall clock may be set: from now on its stamp is a moment of our own clock.
+    const isBooting = this.#isBooting()
     if (clock.now() < this.#lookAgainAt) return false
     const isStated = permissions.incident(id).attestation !== null
     if (!isStated && clock.now() < this.#tryAgainAt) return false
@@ -65,7 +70,7 @@ export class SecondFencing {
       const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated until it is silent and has been fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
       return this.#wait('HOST_ALIVE', message)
     }
-    if (this.#isBooting()) {
+    if (isBooting) {
       const message = `${host} was powered on after it was proven dead: it has ten minutes to come up, and is fenced again if it shows no life. To go on at once, power it off and say so: ${sayIt(host)}`
       return this.#wait('HOST_ALIVE', message)
     }
@@ -99,12 +104,11 @@ export class SecondFencing {
     return believedMethods(incident, permissions.segment(incident).fencing, clock.wall())
   }
 
-  /** A person's word says that it is off again. A wall clock that was set back makes the wait no longer than it is. */
+  /** A person's word says that it is off again. The wall clock may be set while it boots. */
   #isBooting(): boolean {
     const { revoked, attestation } = this.#holding.incident
     if (revoked?.code !== 'POWER_ON' || attestation !== null) return false
-    const since = this.#run.clock.wall() - Date.parse(revoked.at)
-    return since >= 0 && since < bootMs
+    return this.#run.clock.now() - this.#moments.of(revoked.at) < bootMs
   }
 
   /** Someone may have taken our flags back while it lived. Nova may refuse what it likes: that ends no instance. */

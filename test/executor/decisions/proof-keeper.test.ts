@@ -378,6 +378,50 @@ describe('a proof that lapses by itself', () => {
     expect(stage.restores).toEqual([66_000])
   })
 
+  it('is made again by the shorter period that a reload gives its method', async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    await stage.clock.advance(10_000)
+    stage.expiryMs = 20_000
+    await stage.clock.advance(35_000)
+    expect(stage.restores).toEqual([20_000, 40_000])
+  })
+
+  it('by its own period where another method made it meanwhile', async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    stage.voided()
+    stage.proven({ method: 'pdu' })
+    stage.expiryMs = 10_000
+    await stage.clock.advance(26_000)
+    // The keeper looks at it every five seconds.
+    expect(stage.restores).toEqual([15_000, 25_000])
+  })
+
+  it('is the one that the run rests on, not one that was revoked during its renewal', async () => {
+    const stage = lapsing()
+    stage.onRestore = () => {
+      stage.voided()
+      stage.proven({ method: 'pdu' })
+      throw failed('FENCE_FAILED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(60_000)
+    expect(stage.run.proofExpired).toBeNull()
+    expect(stage.run.proof).toMatchObject({ method: 'pdu' })
+  })
+
+  it('tells of no renewal that the end of its incident cut short', async () => {
+    const stage = lapsing()
+    stage.onRestore = () => {
+      stage.tell({ kind: 'incident.closed', data: { outcome: 'done', message: '', counts: {} } })
+      throw failed('FENCE_FAILED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(60_000)
+    expect(stage.data('fence.attempt')).toMatchObject([{ phase: 'trying' }])
+  })
+
   it('can be kept again after one that ended', async () => {
     const stage = lapsing()
     stage.keeper.keep()

@@ -171,6 +171,23 @@ describe('a host that lived once more', () => {
   })
 })
 
+describe('a host that someone powered on', () => {
+  it.each([3_600_000, -3_600_000])(
+    'has its ten minutes to come up, however the wall clock is set (%i ms)',
+    async (step) => {
+      const stage = new ProofStage().proven()
+      stage.tell({ kind: 'proof.voided', data: { code: 'POWER_ON', message: 'its board says On', updatedAt: null } })
+      expect(await stage.clock.run(stage.secondFencing.attempt())).toBe(false)
+      stage.clock.stepWall(step)
+      await stage.clock.advance(9 * 60_000)
+      expect(await stage.clock.run(stage.secondFencing.attempt())).toBe(false)
+      expect(stage.fencings).toEqual([])
+      await stage.clock.advance(60_000)
+      expect(await stage.clock.run(stage.secondFencing.attempt())).toBe(true)
+    },
+  )
+})
+
 describe('a fencing that fails', () => {
   it.each([
     ['FENCE_FAILED', 'FENCE_FAILED'],
