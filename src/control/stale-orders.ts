@@ -7,7 +7,7 @@ import { Moments } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
-import type { Instance, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
+import type { Instance, InstanceId, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
 import { decideLatePower, isLatePower, mayLeaveError, takenAt, type LatePower } from '../domain/late-power-order.ts'
@@ -52,6 +52,8 @@ export class StaleOrders {
   readonly #watches = new Map<HostName, Watch>()
   /** Up to which order people were told, by host. */
   readonly #told = new Map<HostName, number>()
+  /** Instances that a look is at: two of their orders may have waited at two hosts. */
+  readonly #lookedAt = new Set<InstanceId>()
   /** Which orders a look has seen taken; a restart sees it again. */
   readonly #taken = new Set<number>()
   /** Until when a reset without an answer may be served, by its step and our monotonic clock. */
@@ -120,7 +122,14 @@ export class StaleOrders {
     // First those that may have started a guest: a repair takes its time.
     for (const order of orders.toSorted((a, b) => Number(isOnGuest(b)) - Number(isOnGuest(a)))) {
       if (this.#parts.signal.aborted) return
-      await this.#lookAt(order, watch)
+      // Another host's look is at the same instance. Both would follow the same repair, and write its end twice.
+      if (this.#lookedAt.has(order.instance)) continue
+      this.#lookedAt.add(order.instance)
+      try {
+        await this.#lookAt(order, watch)
+      } finally {
+        this.#lookedAt.delete(order.instance)
+      }
     }
   }
 
