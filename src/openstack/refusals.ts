@@ -73,8 +73,8 @@ function meaningOf({ call, answer, microversion }: Refused, text: string): Meani
     case 403:
       return { code: 'AUTH_FORBIDDEN', retry: 'never', says: `not allowed; the policy is ${call.policy ?? 'unknown'}` }
     case 404:
-      if (!fromOpenStack(answer)) {
-        // A proxy without a route must not make an instance "gone".
+      if (!saysNotFound(answer)) {
+        // A proxy or a gateway without a route must not make an instance "gone".
         return {
           code: 'API_MALFORMED',
           retry: 'never',
@@ -149,6 +149,11 @@ function isServed(answer: HttpAnswer): boolean {
 
 function fromOpenStack(answer: HttpAnswer): boolean {
   return answer.requestId !== null || /^\s*\{/.test(answer.text)
+}
+
+/** Every 404 of an OpenStack service has the id of its request, or names its fault; a gateway's own may well be JSON. */
+function saysNotFound({ requestId, text }: HttpAnswer): boolean {
+  return requestId !== null || /^\s*\{\s*"(itemNotFound|error|errors)"\s*:/.test(text)
 }
 
 /** The service's own message from any of OpenStack's fault shapes, shortened; nothing of a page that is not JSON. */

@@ -175,8 +175,12 @@ describe('an answer that is not as documented', () => {
     expect(cloud.requests('GET /elsewhere')).toHaveLength(0)
   })
 
-  it('does not make an instance gone when a proxy, and not Nova, says 404', async () => {
-    const proxy = http.createServer((_request, response) => response.writeHead(404).end('<h1>Not here</h1>'))
+  it.each([
+    '<h1>Not here</h1>',
+    '{"message":"no Route matched with those values"}',
+    '{"error_msg":"404 Route Not Found"}',
+  ])('does not make an instance gone when a proxy, and not Nova, says 404: %s', async (page) => {
+    const proxy = http.createServer((_request, response) => response.writeHead(404).end(page))
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     const client = cloud.client()
     await client.capabilities()
