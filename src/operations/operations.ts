@@ -116,7 +116,7 @@ export function createOperations(parts: OperationsParts): Operations {
     },
   }
 
-  /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
+  /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused, and a daemon that observes refuses. */
   function recover({ host, by, proof, unixUser, via }: RecoverOrder): RecoverAnswer {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
     if (!isPerson(by)) {
@@ -135,6 +135,11 @@ export function createOperations(parts: OperationsParts): Operations {
       data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
     }
     const open = store.openOn(host)
+    // Its incident would end at once, and the word with it.
+    if (open === undefined && parts.about().mode === 'observe') {
+      const message = `The daemon only observes: nothing of ${host} would be recovered. Arm it first (mode: armed, lifeboat reload), then say this again`
+      throw new LifeboatError('OBSERVING', message)
+    }
     const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(store.get(id)) })
     if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...attestation, incident: id }]))
     journal.append([{ ...attestation, incident: notAttested(notCancelled(open)).id }])

@@ -5,14 +5,15 @@ import type { Incident } from '../../src/domain/incident.ts'
 import { createOperations, type OperationsParts } from '../../src/operations/operations.ts'
 
 function operations(
-  incident: Partial<Incident>,
+  incident: Partial<Incident> | null,
   held: string | null = null,
 ): { written: NewEntry[]; it: ReturnType<typeof createOperations> } {
   const written: NewEntry[] = []
   const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
   const parts = {
     journal: { append: (entries: NewEntry[]) => void written.push(...entries) },
-    store: { openOn: () => open, inMemory: () => open, get: () => open },
+    about: () => ({ mode: 'observe' }),
+    store: { openOn: () => (incident === null ? undefined : open), inMemory: () => open, get: () => open },
     brake: { holds: () => held },
     monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
   }
@@ -35,6 +36,12 @@ it('a statement keeps the person and the account', async () => {
       data: { by: 'ann', statement: order.proof, unixUser: 'root' },
     },
   ])
+})
+
+it('a daemon that only observes takes no statement for a host without an incident: it would be spent on nothing', async () => {
+  const { written, it: asking } = operations(null)
+  await expect(asked(() => asking.recover(order))).rejects.toMatchObject({ code: 'OBSERVING' })
+  expect(written).toEqual([])
 })
 
 it.each(['root', 'Lifeboat', '', '42'])('%j is no person, and is told what to type', async (by) => {
