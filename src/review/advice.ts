@@ -59,12 +59,12 @@ const endsHold: Record<HoldCode, EndsHold> = {
     command: 'lifeboat status',
   }),
   PAUSED: () => ({
-    text: 'Recoveries are paused. The incident goes on when the pause ends',
-    command: `lifeboat resume ${reason}`,
+    text: 'Recoveries are paused. The incident goes on when the pause ends; the list says whose it is, and for what scope (`lifeboat resume`)',
+    command: 'lifeboat maintenance list',
   }),
   MAINTENANCE: ({ host }) => ({
-    text: `${host} is in maintenance, or someone disabled it. To have it recovered, end the maintenance or enable it in Nova`,
-    command: `lifeboat maintenance end --host ${quoted(host)} ${reason}`,
+    text: `${host} is in maintenance, or someone disabled it. To have it recovered, end the maintenance that the list shows (\`lifeboat maintenance end\`) or enable it in Nova`,
+    command: 'lifeboat maintenance list',
   }),
   OBSERVING: () => ({
     text: 'The daemon is in observe mode. Set `mode: armed`, then run `lifeboat reload`',

@@ -33,9 +33,11 @@ export class UnreviewedIncidents {
   }
 
   /** The newest first. None of them is open. */
-  list({ open, host, limit = defaultLimit }: IncidentFilter): IncidentSummary[] {
+  list({ open, host, instance, limit = defaultLimit }: IncidentFilter): IncidentSummary[] {
     if (open === true) return []
-    return this.#read()
+    const lines =
+      instance === undefined ? this.#read() : this.#journal.incidents({ unreviewed: true, instance, limit: all })
+    return lines
       .filter((line) => host === undefined || line.host === host)
       .slice(0, limit)
       .map((line) => ({ ...summaryOfLine(line), signedOff: null }))

@@ -58,6 +58,8 @@ it('are those of any age that are over, armed, not all back, and signed off by n
   expect(unreviewed.counts()).toEqual({ incidents: 2, left: 2, lost: 2 })
   expect(unreviewed.list({ limit: 1 }).map(({ host }) => host)).toEqual(['stuck'])
   expect(unreviewed.list({ host: 'old' }).map(({ host }) => host)).toEqual(['old'])
+  expect(unreviewed.list({ instance: 'old-2' }).map(({ host }) => host)).toEqual(['old'])
+  expect(unreviewed.list({ instance: 'done-0' })).toEqual([])
   expect(unreviewed.list({ open: true })).toEqual([])
 
   journal.append([signed('old')])
