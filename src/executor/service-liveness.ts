@@ -41,7 +41,8 @@ export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'v
   if (left !== null) return laterStamp(left, hostSteps)
   if (verdict === null) return null
   const { updatedAt, forcedDown, status, disabledReason } = verdict.evidence
-  return { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
+  const seen = { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
+  return laterStamp(seen, hostSteps)
 }
 
 /** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */

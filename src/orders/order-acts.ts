@@ -112,7 +112,10 @@ function mustNotShorten(
   if (until === null) return
   const longer = orders
     .of(kind, scope)
-    .find((other) => isReplaced(other) && other.by !== by && (other.until === null || other.until > until))
+    .find(
+      (other) =>
+        isReplaced(other) && other.by !== by && (other.until === null || Date.parse(other.until) > Date.parse(until)),
+    )
   if (longer === undefined) return
   const message = `It would replace a longer order: ${orderText(longer)}. End that one first, or give one that ends no sooner`
   throw new LifeboatError('CONFLICT', message)

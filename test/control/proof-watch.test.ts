@@ -94,6 +94,15 @@ describe('a proof is voided', () => {
     expect(revoked(verdict('recovering', '2026-01-01T00:05:00.000000'), failed)).toBe(1)
   })
 
+  test('nor by a beat from before the fencing, where others had forced the host down', () => {
+    const forced = { forcedDown: true, status: 'disabled', disabledReason: 'lifeboat: incident i-1' }
+    const verdictBefore = { evidence: { ...before.evidence, ...forced } } as unknown as Incident['verdict']
+    const fenced: Row = { kind: 'fence', status: 'confirmed', before: { updatedAt: '2026-01-01T00:01:50.000000' } }
+    const open = [incident({ verdict: verdictBefore }, [fenced])]
+    expect(revoked(verdict('recovering', '2026-01-01T00:01:50.000000'), open)).toBe(0)
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:10.000000'), open)).toBe(1)
+  })
+
   test('and not by a stamp while our own forced_down is not confirmed: that PUT may have moved it', () => {
     expect(revoked(verdict('recovering', '2026-01-01T00:05:00.000000'), [incident({}, [])])).toBe(0)
     expect(
