@@ -13,12 +13,16 @@ import type { Orders } from '../orders/orders.ts'
  * calendar are part of the rules themselves.
  */
 export function keepsOrders(
-  { orders, monitor }: { orders: Orders; monitor: Pick<Monitor, 'verdicts' | 'placed' | 'segments'> },
+  { orders, monitor }: { orders: Orders; monitor: Pick<Monitor, 'verdicts' | 'placed' | 'segment' | 'segments'> },
   rules: SegmentOf,
 ): void {
   const hosts = monitor.verdicts().map(({ host }) => host)
   const next = new Set(
-    hosts.flatMap((host) => [monitor.placed(host, rules)?.name ?? [], ...orders.failover.namesFor(host)].flat()),
+    // A host whose row cannot be read stays where it was.
+    hosts.flatMap((host) => [
+      (monitor.placed(host, rules) ?? monitor.segment(host)).name,
+      ...orders.failover.namesFor(host),
+    ]),
   )
   const lost = new Set(monitor.segments().flatMap(({ name }) => (next.has(name) ? [] : [name])))
   const isLost = ({ scope }: Order | PlannedOrder): boolean => scope.kind === 'segment' && lost.has(scope.name ?? '')

@@ -53,7 +53,7 @@ export class StaleOrders {
   /** Up to which order people were told, by host. */
   readonly #told = new Map<HostName, number>()
   /** Instances that a look is at: two of their orders may have waited at two hosts. */
-  readonly #lookedAt = new Set<InstanceId>()
+  readonly #lookedAt = new Map<InstanceId, Promise<void>>()
   /** Which orders a look has seen taken; a restart sees it again. */
   readonly #taken = new Set<number>()
   /** Until when a reset without an answer may be served, by its step and our monotonic clock. */
@@ -122,15 +122,16 @@ export class StaleOrders {
     // First those that may have started a guest: a repair takes its time.
     for (const order of orders.toSorted((a, b) => Number(isOnGuest(b)) - Number(isOnGuest(a)))) {
       if (this.#parts.signal.aborted) return
-      // Another host's look is at the same instance. Both would follow the same repair, and write its end twice.
-      if (this.#lookedAt.has(order.instance)) continue
-      this.#lookedAt.add(order.instance)
-      try {
-        await this.#lookAt(order, watch)
-      } finally {
-        this.#lookedAt.delete(order.instance)
-      }
+      await this.#alone(order.instance, () => this.#lookAt(order, watch))
     }
+  }
+
+  /** Two looks at one instance would follow the same repair, and both write its end. */
+  async #alone(instance: InstanceId, look: () => Promise<void>): Promise<void> {
+    while (this.#lookedAt.has(instance)) await this.#lookedAt.get(instance)?.catch(() => undefined)
+    const looked = look().finally(() => this.#lookedAt.delete(instance))
+    this.#lookedAt.set(instance, looked)
+    await looked
   }
 
   async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {

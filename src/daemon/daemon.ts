@@ -444,7 +444,7 @@ export class Daemon {
     return this.monitor.segment(host)
   }
 
-  /** The exchange of the rules, as one synchronous act once its entries are on record. Throws CONFLICT where an order would be lost. */
+  /** The exchange of the rules, as one synchronous act once its entries are on record. Throws CONFLICT where an order would be left without hosts. */
   #prepare(next: Rules): { entries: NewEntry[]; adopt: () => void } {
     keepsOrders(this, next.segmentOf)
     const { byDigest, pin } = pinnedWorkflows(this.#parts.journal, this.store, next)

@@ -130,7 +130,7 @@ export interface Incident {
   attestation: { by: string; statement: string; unixUser?: string } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
   attestedSince: boolean
-  /** The attestation was given since the last proof, whatever held the incident after it: a witness that finds the host alive is explained. */
+  /** The attestation answered a hold for signs of life, since the last proof: the witness that finds the host alive is explained. */
   witnessExplained: boolean
   /** The attestation on which the proof rests, whatever was attested after it; null: it rests on none. */
   provenOn: Incident['attestation']
@@ -305,7 +305,8 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'operator.statement':
       incident.attestation = entry.data
-      incident.attestedSince = incident.witnessExplained = true
+      incident.attestedSince = true
+      if (incident.held?.code === 'HOST_ALIVE') incident.witnessExplained = true
       break
     case 'operator.override':
       incident.override = entry.data

@@ -124,7 +124,7 @@ export class Gate {
   async #passBegun(act: Exclude<Act, 'begins'>): Promise<void> {
     const { permissions, id, host, clock, signal } = this.#run
     for (;;) {
-      if (this.#broken !== null) throw this.#broken
+      if (this.#broken !== null && act !== 'closes') throw this.#broken
       if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
       if (act === 'finishes' && this.#mayRestore(act)) await this.#restoreForAStart()
       const against = this.#against(act)

@@ -139,7 +139,7 @@ export class IncidentRunner {
     this.#keeper.keep()
     if (this.#incident.phase === 'fencing') return
     await this.#keeper.seeSilence()
-    if (this.#incident.verdict?.kind === 'service-down') await this.#seeWitnessFallSilent()
+    if (this.#incident.verdict?.kind === 'service-down') await this.#seeWitnessFallSilent(true)
   }
 
   async #doPhase(phase: Exclude<IncidentPhase, 'closed'>): Promise<void> {
@@ -281,11 +281,13 @@ export class IncidentRunner {
    * A host that was seen alive when it was fenced must be seen to fall silent, by a look of its own that is later than the
    * proof: a witness that still finds it alive means more often that the wrong machine was powered off than that another one
    * answers in its place (docs/decisions/0008). It waits until the witness is silent or a person explains it.
+   *
+   * @param isPickedUp the proof is an earlier run's: the look is later than it at once, and a cancel must not forestall it
    */
-  async #seeWitnessFallSilent(): Promise<void> {
+  async #seeWitnessFallSilent(isPickedUp = false): Promise<void> {
     const { permissions, clock, host, signal } = this.#run
-    for (let looks = 1; ; looks++) {
-      await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
+    for (let looks = isPickedUp ? 0 : 1; ; looks++) {
+      if (looks > 0) await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
       const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
       const { proof, witnessExplained, held } = this.#incident
       if (proof === null || proof.proves === 'storage' || witnessExplained) return

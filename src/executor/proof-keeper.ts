@@ -237,6 +237,8 @@ export class ProofKeeper {
       if (record === null || everyMs === null) {
         // A person's word took its place meanwhile: it does not expire.
         if (record === null || record.strength === 'statement') run.proofExpired = null
+        // A reload may have taken its period away: from now on it is read.
+        else this.#reading.begin()
         return
       }
       await this.#rest(record, failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs))

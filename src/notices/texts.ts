@@ -165,6 +165,7 @@ const returns: Record<string, string> = {
   SERVICE_REPLACED: 'has a new compute service',
   NOT_TAKEN: 'was not taken out of service after all',
   TRAIT_LEFT: 'is enabled, but the scheduler still avoids it',
+  TRAIT_UNREAD: 'is enabled; whether the scheduler uses it could not be read',
 }
 
 /** How an incident ended: the counts alone of one that came to its end, else why it ended as well. Of a host's return: its end. */

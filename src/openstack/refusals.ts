@@ -153,7 +153,7 @@ function fromOpenStack(answer: HttpAnswer): boolean {
 
 /** Every 404 of an OpenStack service has the id of its request, or names its fault; a gateway's own may well be JSON. */
 function saysNotFound({ requestId, text }: HttpAnswer): boolean {
-  return requestId !== null || /^\s*\{\s*"(itemNotFound|error|errors)"\s*:/.test(text)
+  return requestId !== null || /^\s*\{\s*"(itemNotFound"\s*:|error"\s*:\s*\{|errors"\s*:\s*\[)/.test(text)
 }
 
 /** The service's own message from any of OpenStack's fault shapes, shortened; nothing of a page that is not JSON. */

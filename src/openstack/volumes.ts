@@ -47,11 +47,13 @@ export async function getVolumes(
         if (one !== null) found.set(id, one)
       } catch (thrown) {
         const error = ensureError(thrown)
-        if (!ofOne.has(error.code)) {
+        untold.push(error)
+        // Cinder tells of none: three hundred more would not be told either, and an evacuation waits.
+        const tellsOfNone = told === 0 && untold.length >= atOnce
+        if (!ofOne.has(error.code) || tellsOfNone) {
           rest.length = 0
           throw error
         }
-        untold.push(error)
       }
     }
   }

@@ -117,7 +117,8 @@ function mustNotShorten(
         isReplaced(other) && other.by !== by && (other.until === null || Date.parse(other.until) > Date.parse(until)),
     )
   if (longer === undefined) return
-  const message = `It would replace a longer order: ${orderText(longer)}. End that one first, or give one that ends no sooner`
+  const what = kind === 'pause' ? 'Recoveries are' : 'It is'
+  const message = `${what} ${orderText(longer)}; an order that ends sooner would replace that one. End it first, or give one that ends no sooner`
   throw new LifeboatError('CONFLICT', message)
 }
 

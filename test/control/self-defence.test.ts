@@ -202,7 +202,7 @@ describe('a journal that no longer verifies', () => {
       expect(world.writes()).toEqual([])
       const until = new Date(world.clock.wall() + 7_200_000).toISOString()
       expect(() => void world.daemon.operations.pause({ by: 'ann', reason: 'looking', until })).toThrow(
-        /^Recoveries are paused by lifeboat until ended .*; one that ends by itself would replace it$/,
+        /^Recoveries are paused by lifeboat until ended .*; an order that ends sooner would replace that one/,
       )
       await world.daemon.operations.resume({ by: 'ann', reason: 'looked at it' })
       expect((await world.ended(dead)).closed?.outcome).toBe('done')

@@ -179,6 +179,7 @@ describe('an answer that is not as documented', () => {
     '<h1>Not here</h1>',
     '{"message":"no Route matched with those values"}',
     '{"error_msg":"404 Route Not Found"}',
+    '{"error":"Not Found"}',
   ])('does not make an instance gone when a proxy, and not Nova, says 404: %s', async (page) => {
     const proxy = http.createServer((_request, response) => response.writeHead(404).end(page))
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))

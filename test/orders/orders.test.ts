@@ -34,7 +34,9 @@ describe('several orders at once', () => {
     OrdersRig.run(async (rig) => {
       const until = '2026-01-01T02:00:00.000Z'
       await rig.acts.pause(ann)
-      expect(() => rig.acts.pause({ by: 'bob', reason: 'more work', until })).toThrow('It would replace a longer order')
+      expect(() => rig.acts.pause({ by: 'bob', reason: 'more work', until })).toThrow(
+        'an order that ends sooner would replace that one',
+      )
       await rig.acts.pause({ ...ann, reason: 'nearly done', until })
       expect(rig.inForce()).toEqual([`paused by ann until ${until} (the whole cloud): nearly done`])
       await rig.acts.pause({ by: 'bob', reason: 'more work', until: '2026-01-01T03:00:00.000Z' })
