@@ -26,7 +26,8 @@ export function revokedProofs(verdicts: readonly Verdict[], store: Pick<Incident
 function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
   if (kind === 'contradiction' || kind === 'healthy') return beatSince(evidence.updatedAt, incident)
   if (kind === 'recovering') {
-    // What a daemon that was not running could not see beat. Who writes a flag moves the stamp too: a host that lives moves it again.
+    // What a daemon that was not running could not see beat. Who writes a flag moves the stamp too: a host that lives beats
+    // again, and its verdict says so.
     const known = knownRow(incident)
     return known !== null && movementSince(known, evidence) === 'beating'
   }

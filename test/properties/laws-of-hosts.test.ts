@@ -82,10 +82,10 @@ describe('an instance', () => {
 
 describe('a method that fences', () => {
   it('by a poll of long before breaks a law, though it is no call of an API', () => {
-    const storage = journal({ ...trying('storage'), ms: 30_000 })
+    const storage = journal({ ...trying('storage'), ms: 45_000 })
     expect(fencedWithoutALook(storage, asked(poll(5_000)))).toHaveLength(1)
-    expect(fencedWithoutALook(storage, asked(poll(5_000), { ...poll(25_000), status: 503 }))).toHaveLength(1)
-    expect(fencedWithoutALook(storage, asked(poll(25_000)))).toEqual([])
+    expect(fencedWithoutALook(storage, asked(poll(5_000), { ...poll(40_000), status: 503 }))).toHaveLength(1)
+    expect(fencedWithoutALook(storage, asked(poll(40_000)))).toEqual([])
   })
 
   it.each(['cloud', 'segment:rack-a'])('while the brake holds %s breaks a law', (scope) => {

@@ -3,8 +3,8 @@ import type { Entry } from '../../src/domain/entry.ts'
 import type { Simulator } from '../../src/simulator/index.ts'
 import { timelineOf, type Asked } from './timeline.ts'
 
-/** Three polls, and the time that they may take; the scripts poll every five seconds. */
-const verdictGoodForMs = 20_000
+/** Three polls, and the time that two of them may take; the scripts poll every five seconds, and ask boards that have ten to answer. */
+const verdictGoodForMs = 36_000
 /** As old as an instance's record may be before its evacuation (executor/steps/recheck.ts), and a slow answer. */
 const recordGoodForMs = 8_000
 
