@@ -228,7 +228,7 @@ function buildProbe(
         name,
         clock,
         argv: probe.argv,
-        address: (host) => config.hosts[host]?.['address'],
+        argvOf: filled(config, (fill) => probe.argv.map(fill)),
         limitMs: probe.timeoutMs,
       })
     case 'redfish': {

@@ -74,7 +74,14 @@ describe('tcp', () => {
 describe('programs', () => {
   /** What a program says is wanted, however long a busy machine takes to start it. */
   const limitMs = 20_000
-  const command = (...argv: string[]) => commandProbe({ name: 'own', argv, address: to('10.0.0.1'), limitMs, clock })
+  /** Of a host that has the variable `mgmt`, and no other. */
+  const command = (...argv: string[]) => {
+    const argvOf = (host: string) =>
+      argv.join('').includes('{bmc}')
+        ? undefined
+        : argv.map((part) => part.replaceAll('{host}', host).replaceAll('{mgmt}', '-n'))
+    return commandProbe({ name: 'own', argv, argvOf, limitMs, clock })
+  }
 
   it.each([
     [['true'], 'alive'],
@@ -87,13 +94,20 @@ describe('programs', () => {
   })
 
   it('too slow is unknown, and is killed', async () => {
-    const slow = commandProbe({ name: 'own', argv: ['sleep', '30'], address: to(), limitMs: 50, clock })
+    const argv = ['sleep', '30']
+    const slow = commandProbe({ name: 'own', argv, argvOf: () => argv, limitMs: 50, clock })
     expect(await slow.read('h')).toMatchObject({ answer: 'unknown', detail: 'exit none: no end within 50 ms' })
   })
 
-  it('see the host and its address as whole arguments, and no shell', async () => {
-    expect((await command('echo', '{host};id', '{address}').read('cmp01')).detail).toBe('exit 0: cmp01;id 10.0.0.1')
+  it('see the host as a whole argument, and no shell', async () => {
+    expect((await command('echo', '{host};id').read('cmp01')).detail).toBe('exit 0: cmp01;id')
     expect(await answer(command('echo', '{host}'), '-x')).toBe('unknown')
+  })
+
+  it('are not asked of a host that lacks a variable, nor with a variable that would be an option', async () => {
+    expect(await answer(command('false', '{bmc}'))).toBe('unknown')
+    expect(await answer(command('false', '{mgmt}'))).toBe('unknown')
+    expect(await answer(command('false', '-n'))).toBe('dead')
   })
 
   it.each([
@@ -118,6 +132,25 @@ describe('programs', () => {
     'PING a (192.0.2.1) 56(84) bytes of data.',
     'From 192.0.2.254 icmp_seq=1 Destination Host Unreachable',
   ]
+  /** Ping that ends so, having said that. */
+  function ended(exit: number, lines: readonly string[]): Probe {
+    const directory = mkdtempSync(join(tmpdir(), 'ping-'))
+    const program = join(directory, 'ping')
+    writeFileSync(join(directory, 'said'), lines.join('\n'))
+    writeFileSync(program, `#!/bin/sh\ncat ${directory}/said\nexit ${exit}\n`, { mode: 0o755 })
+    return pingProbe({ name: 'ping', clock, limitMs, address: to('192.0.2.1'), program })
+  }
+
+  it.each([
+    ['ping: sendmsg: Operation not permitted', 'unknown'],
+    ['From 192.0.2.1 icmp_seq=1 Destination Host Prohibited', 'unknown'],
+    ['From 192.0.2.254 icmp_seq=1 Packet filtered', 'unknown'],
+    ['From 192.0.2.254 icmp_seq=1 Destination Net Unreachable', 'unknown'],
+    ['From 192.0.2.254 icmp_seq=1 Destination Host Unreachable', 'dead'],
+  ])('ping that ends with 1 and says %j is %s', async (line, expected) => {
+    expect(await answer(ended(1, [...silent.slice(0, 1), line]))).toBe(expected)
+  })
+
   it.each([
     [0, answered, 'answered in 0.257 ms'],
     [0, ['odd'], 'answered'],
@@ -127,12 +160,7 @@ describe('programs', () => {
     [2, [...silent.slice(0, 1), 'ping: sendmsg: Network is unreachable'], 'ping: sendmsg: Network is unreachable'],
     [2, [], 'ping failed without a word'],
   ])('the reading of ping with exit %i is one line of %j', async (exit, lines, detail) => {
-    const directory = mkdtempSync(join(tmpdir(), 'ping-'))
-    const program = join(directory, 'ping')
-    writeFileSync(join(directory, 'said'), lines.join('\n'))
-    writeFileSync(program, `#!/bin/sh\ncat ${directory}/said\nexit ${exit}\n`, { mode: 0o755 })
-    const probe = pingProbe({ name: 'ping', clock, limitMs, address: to('192.0.2.1'), program })
-    expect((await probe.read('h')).detail).toBe(`192.0.2.1: ${detail}`)
+    expect((await ended(exit, lines).read('h')).detail).toBe(`192.0.2.1: ${detail}`)
   })
 
   it('a missing ping and an address that is an option are unknown', async () => {

@@ -7,6 +7,12 @@ import { runProgram } from './program.ts'
 /** Time ping needs beside its wait (start, output). Too small: a dead host reads as unknown. */
 const startMarginMs = 500
 
+/**
+ * Ping ends with 1 also where our own machine did not let it out, and where a firewall or a router answered in the host's place: none of
+ * these speaks about the host.
+ */
+const notOfTheHost = /^\S*ping: |local error|prohibited|filtered|Net Unreachable/i
+
 export function pingProbe(options: {
   name: string
   address: AddressOf
@@ -26,8 +32,9 @@ export function pingProbe(options: {
       if (address === undefined) return say('unknown', 'no address is known for this host')
       if (!isPlainAddress(address)) return say('unknown', 'its address is not a plain address')
       const argv = [options.program ?? 'ping', '-c', '1', '-W', wait, '-n', '--', address]
-      const { exit, lines } = await runProgram(argv, clock, limitMs, signal)
-      const answer = exit === 0 ? 'alive' : exit === 1 ? 'dead' : 'unknown'
+      const { exit, lines } = await runProgram(argv, clock, limitMs, signal, { LC_ALL: 'C' })
+      const isSilence = exit === 1 && !lines.some((line) => notOfTheHost.test(line))
+      const answer = exit === 0 ? 'alive' : isSilence ? 'dead' : 'unknown'
       return say(answer, `${address}: ${inShort(answer, lines, wait)}`)
     },
   }

@@ -27,7 +27,8 @@ export function tcpProbe(options: {
       const where = `${address}:${port}`
       const limit = deadline(clock, options.limitMs, signal)
       return new Promise((resolve) => {
-        const socket = connect({ host: address, port })
+        // One address, and all the time for it: of several Node would give each a quarter of a second, and tell of the first alone.
+        const socket = connect({ host: address, port, autoSelectFamily: false })
         // Until its name is resolved nobody has asked the host anything.
         let asked = isIP(address) !== 0
         socket.once('lookup', () => {
