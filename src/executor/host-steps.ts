@@ -155,8 +155,8 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
     // Setting the same flags again changes nothing, so a lost answer is cured by sending again.
     const after = await retryRead(run.clock, run.signal, async () => {
       if (++tries > 1) {
-        // Each try is a write of its own, and what is true may have changed since the one before. It is waited for outside of this
-        // step: the host may be proven dead and forced down anew meanwhile, which ends the step.
+        // Each try is a write of its own, and what is true may have changed since the last one. Waiting here would be wrong: a second
+        // fencing may force the host down again meanwhile, and that ends this step.
         if (!gate.isOpen()) throw stoppedAfter(unanswered, heldBack(run.host))
         const now = await readService(run)
         if (now.forcedDown && (change.status === undefined || now.disabledReason === reason)) return now

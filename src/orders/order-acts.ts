@@ -101,8 +101,8 @@ function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor'], { 
 }
 
 /**
- * A second order takes the place of the first. One that ends sooner would end what somebody else ordered, and their host would be fenced
- * under their hands; and the pause of a journal that does not verify is a person's to end.
+ * A second order replaces the first. If it ends sooner, it cuts short what another person ordered, and Lifeboat may fence the host they are
+ * working on. Only a person may end the pause of a journal that does not verify.
  */
 function mustNotShorten(
   kind: OrderKind,
