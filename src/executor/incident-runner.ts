@@ -134,6 +134,7 @@ export class IncidentRunner {
 
   /** An earlier run proved the host dead: the proof must hold now, and nothing may have come to life since. */
   async #pickUp(): Promise<void> {
+    await this.#keeper.seeLifeBeforeRenewal()
     await this.#keeper.restore()
     // In `fencing` the host is looked at and fenced again anyway; afterwards the next write relies on the old proof.
     this.#keeper.keep()

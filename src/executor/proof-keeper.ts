@@ -5,6 +5,7 @@
 import { isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { FenceAttempt, FencingProof, ProofRecord } from '../domain/fencing.ts'
+import type { ServiceRecord } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
@@ -133,6 +134,43 @@ export class ProofKeeper {
       this.#holding.goOn('a person attested it again, and no heartbeat has come since')
   }
 
+  /**
+   * Before an expiring proof of another run is renewed: its program would take the storage of a host that a person has put back into service since.
+   * One that lives is held. What cannot be known in time is renewed all the same, and after a cancel nothing is. Throws SHUTDOWN and CANCELLED.
+   */
+  async seeLifeBeforeRenewal(): Promise<void> {
+    const { clock, fencer } = this.#run
+    const { proof } = this.#holding.incident
+    const everyMs = proof === null ? null : fencer.renewEveryMs(proof.method)
+    if (everyMs === null) return
+    const until = clock.now() + Math.min(stillMs(this.#holding.incident) + seenWithinMs, everyMs)
+    let known = knownRow(this.#holding.incident)
+    for (let isWritten = false; clock.now() < until; ) {
+      // A cancel lets the host live.
+      await this.#holding.wait(0)
+      const row = await this.#rowOrNull()
+      const movement = row === null ? null : known === null ? 'written' : movementSince(known, row)
+      if (movement === 'beating') return this.seeSilence()
+      if (movement === 'silent' && !isWritten) return
+      if (row !== null && movement === 'written') {
+        known = asKnown(row)
+        isWritten = true
+      }
+      await this.#holding.wait(lookAgainMs)
+    }
+  }
+
+  /** Null: Nova does not tell. */
+  async #rowOrNull(): Promise<ServiceRecord | null> {
+    try {
+      return await readService(this.#run)
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (ends.has(error.code)) throw error
+      return null
+    }
+  }
+
   /** Ends only the holds that a proof can answer; what an attestation was held for is looked at next. */
   #goOnAfter({ strength }: ProofRecord): void {
     const code = this.#holding.incident.held?.code
@@ -247,6 +285,11 @@ export class ProofKeeper {
       try {
         if (run.proofExpired !== null && this.#holding.incident.attestedSince) {
           restOn(run, this.#byAttestation(), run.clock.now())
+          return
+        }
+        // A person has let the host live: no program is run for it any more, and what needs the proof is not begun.
+        if (this.#holding.incident.cancelled !== null) {
+          run.proofExpired = new LifeboatError('FENCE_FAILED', 'its incident is cancelled, and it is not renewed any more')
           return
         }
         if (stands()) await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))

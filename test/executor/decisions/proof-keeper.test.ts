@@ -241,6 +241,16 @@ describe('a proof that lapses by itself', () => {
     expect(stage.restores).toEqual([60_000, 120_000])
   })
 
+  it('is not made again once a person has cancelled the incident, and shuts the gate', async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    await stage.clock.advance(30_000)
+    stage.cancel()
+    await stage.clock.advance(180_000)
+    expect(stage.restores).toEqual([])
+    expect(stage.run.proofExpired).toMatchObject({ code: 'FENCE_FAILED' })
+  })
+
   it('is tried again no later than its pause says', async () => {
     const stage = lapsing()
     stage.run.settings = { ...stage.run.settings, fenceRetryMs: 700 }

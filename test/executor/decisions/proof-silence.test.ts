@@ -161,3 +161,70 @@ describe('before the first write of a run that picks up a proof', () => {
     expect(await stage.clock.run(looking, 500)).toBe(code)
   })
 })
+
+describe('before an expiring proof of another run is renewed', () => {
+  const picked = (): ProofStage => {
+    const stage = new ProofStage().proven({ proves: 'storage' })
+    stage.expiryMs = 600_000
+    stage.incident.verdict = verdictOf('recovering')
+    return stage
+  }
+  const looked = async (stage: ProofStage, ms: number): Promise<number | null> => {
+    let at: number | null = null
+    void stage.keeper.seeLifeBeforeRenewal().then(
+      () => (at = stage.clock.now()),
+      () => undefined,
+    )
+    await stage.clock.advance(ms)
+    return at
+  }
+
+  it('one look is enough where the row has not moved', async () => {
+    expect(await looked(picked(), 0)).toBe(0)
+  })
+
+  it('nothing is looked for where no proof expires', async () => {
+    const stage = picked()
+    stage.expiryMs = null
+    expect(await looked(stage, 0)).toBe(0)
+    expect(stage.count('listServices')).toBe(0)
+  })
+
+  it('a row that beats holds the incident', async () => {
+    const stage = picked()
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:00' }
+    expect(await looked(stage, 600_000)).toBeNull()
+    expect(stage.incident.held?.code).toBe('HOST_ALIVE')
+  })
+
+  it('a row that a person wrote to is watched for a beat', async () => {
+    const stage = picked()
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:00', status: 'enabled' }
+    const done = looked(stage, 20_000)
+    expect(await done).toBeNull()
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:20' }
+    await stage.clock.advance(10_000)
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:30' }
+    await stage.clock.advance(1_000)
+    expect(stage.incident.held?.code).toBe('HOST_ALIVE')
+  })
+
+  it('a Nova that does not tell is asked for 35 s at most, and for no longer than the proof lasts', async () => {
+    const refusals = Array.from({ length: 200 }, () => failed('AUTH_FORBIDDEN'))
+    const stage = picked()
+    stage.fails('listServices', ...refusals)
+    expect(await looked(stage, 60_000)).toBe(35_000)
+    const short = picked()
+    short.expiryMs = 20_000
+    short.fails('listServices', ...refusals)
+    expect(await looked(short, 60_000)).toBe(20_000)
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it('a cancel ends it: the host may live', async () => {
+    const stage = picked()
+    stage.cancel()
+    expect(await stage.ending(stage.keeper.seeLifeBeforeRenewal())).toBe('CANCELLED')
+    expect(stage.count('listServices')).toBe(0)
+  })
+})
