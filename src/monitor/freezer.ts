@@ -7,6 +7,8 @@ import type { Fault } from './control-plane.ts'
 export interface Freeze extends Fault {
   /** Our clock, ms. */
   since: number
+  /** When the poll that met its first fault was asked: a poll may hang for long before it fails, and nothing is seen meanwhile. */
+  blindSince: number
   /** When the fault was last seen to be over; null while it lasts. */
   quietSince: number | null
   /** Of the run before: of its faults only the first is on record. */
@@ -27,11 +29,17 @@ const lostPoll = 'API_FAILED'
 /** A lost poll cannot have silenced heartbeats for longer than about itself: its quiet time is this many times as long. */
 const quietPerBlindTime = 2
 
-export function nextFreeze(freeze: Freeze | null, fault: Fault | null, now: number, quietMs: number): FreezeChange {
+/** `askedAt`, `now`: when the poll that is judged was asked, and when it ended. */
+export function nextFreeze(
+  freeze: Freeze | null,
+  fault: Fault | null,
+  { askedAt, now }: { askedAt: number; now: number },
+  quietMs: number,
+): FreezeChange {
   const same = { freeze, began: false, faultEnded: false, ended: null }
   if (!freeze) {
     if (!fault) return same
-    return { ...same, freeze: { ...fault, since: now, quietSince: null }, began: true }
+    return { ...same, freeze: { ...fault, since: now, blindSince: askedAt, quietSince: null }, began: true }
   }
   // A worse reason replaces a lost poll: its quiet time is the longer one. And what is seen now replaces what another run saw.
   if (fault) {
@@ -55,7 +63,7 @@ export function thawsAt(freeze: Freeze | null, quietMs: number): number | null {
 function quietEnd(freeze: Freeze, quietSince: number, quietMs: number): number {
   // What began with a lost poll may have become worse before the restart, and its beginning is known by the wall clock only.
   const blind = freeze.reason === lostPoll && freeze.inherited !== true
-  const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.since)) : quietMs
+  const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.blindSince)) : quietMs
   return quietSince + quiet
 }
 
@@ -69,7 +77,7 @@ function quietEnd(freeze: Freeze, quietSince: number, quietMs: number): number {
 export function freezeAtStart(onRecord: (Fault & { since: number }) | null, seen: Freeze | null): Freeze | null {
   if (onRecord === null) return seen
   const { reason, message } = seen !== null && isWorse(seen, onRecord) ? seen : onRecord
-  return { reason, message, since: onRecord.since, quietSince: null, inherited: true }
+  return { reason, message, since: onRecord.since, blindSince: onRecord.since, quietSince: null, inherited: true }
 }
 
 function isWorse(fault: Fault, than: Fault): boolean {

@@ -115,14 +115,15 @@ export class Judge {
     this.#tracks.takeProbes(witnesses, askedAt, only)
     const { freeze: fault, doubt } = this.#assess(services, askedAt)
     this.#inDoubt = doubt !== null
-    this.#applyFault(fault, answeredAt)
+    this.#applyFault(fault, { askedAt, now: answeredAt })
     this.#verdicts = null
     if (reading !== null) for (const track of this.#tracks.all()) this.#judgeHost(track, doubt, askedAt, at)
     if (only === null) this.#keepSilence(askedAt)
   }
 
-  #applyFault(fault: Fault | null, now: number): void {
-    const change = nextFreeze(this.#freeze, fault, now, this.#rules().settings.quietAfterFreezeMs)
+  #applyFault(fault: Fault | null, poll: { askedAt: number; now: number }): void {
+    const { now } = poll
+    const change = nextFreeze(this.#freeze, fault, poll, this.#rules().settings.quietAfterFreezeMs)
     this.#freeze = change.freeze
     const frozen = this.frozen()
     if (change.began && frozen) this.#told.froze = frozen

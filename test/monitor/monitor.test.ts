@@ -210,6 +210,18 @@ describe('the control plane first', () => {
     expect([fleet.monitor.frozen(), fleet.monitor.thawsAt()]).toEqual([null, null])
   })
 
+  it('a lost poll that hung for long before it failed was blind for all of that time', async () => {
+    const fleet = new Fleet(four)
+    await fleet.run(5_000)
+    Object.assign(fleet, { apiDown: true, apiHangsMs: 8_000 })
+    await fleet.run(0)
+    fleet.apiDown = false
+    const { pollIntervalMs } = fleet.settings
+    fleet.pass(pollIntervalMs)
+    await fleet.run(0)
+    expect(fleet.monitor.thawsAt()).toBe(fleet.clock.now() + 2 * (8_000 + pollIntervalMs))
+  })
+
   it('what the run before left frozen stays so until Nova answers, and a quiet time longer; only its end is reported', async () => {
     const frozenBefore = { reason: 'MASS_SILENCE', message: 'the bus is dead', since: 940_000 }
     const fleet = new Fleet(four, { frozenBefore })

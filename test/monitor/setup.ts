@@ -80,6 +80,8 @@ export class Fleet {
   /** Per probe: answer by host; hosts without one are unknown. */
   readonly answers: Record<string, Answers> = {}
   apiDown = false
+  /** How long a poll hangs before it fails. */
+  apiHangsMs = 0
   emptyAnswer = false
   serverSkewMs = 0
   downAfterMs = 8_000
@@ -227,7 +229,10 @@ export class Fleet {
   }
 
   #list(): Promise<ServicesReading> {
-    if (this.apiDown) return Promise.reject(new Error('503 from the proxy'))
+    if (this.apiDown) {
+      this.pass(this.apiHangsMs)
+      return Promise.reject(new Error('503 from the proxy'))
+    }
     const now = this.clock.now()
     const services = [...this.hosts.values()].map(({ row: record, lastBeat }) => {
       const state = record.forcedDown || now - lastBeat > this.downAfterMs ? ('down' as const) : ('up' as const)
