@@ -18,7 +18,10 @@ export interface ServiceRecord {
 
 /** One complete answer of GET /os-services. */
 export interface ServicesReading {
+  /** Of each nova-compute host one row. */
   services: ServiceRecord[]
+  /** Further rows of hosts whose own row is among `services`: a cell that a host was moved from still lists it. */
+  leftOver?: ServiceRecord[]
   /** The `Date` header as epoch ms, or null: the API's own clock, to be compared with `updatedAt`. */
   serverTimeMs: number | null
   tookMs: number

@@ -15,7 +15,8 @@ export class Workers {
     const listed = new Set<string>()
     for (const row of rows) {
       if (row.binary === 'nova-compute') continue
-      const key = `${row.binary} ${row.host}`
+      // Each cell has its own conductors, and all of them may run on one machine.
+      const key = `${row.binary} ${row.host} ${row.id ?? ''}`
       listed.add(key)
       if (row.status === 'disabled' || row.status === 'unknown') continue
       const pulse = this.#known.get(key)?.pulse

@@ -7,6 +7,7 @@ import * as json from './compute-json.ts'
 import { forReads, since } from './microversions.ts'
 import { allPages, pageSize } from './paging.ts'
 import { instanceOf, serverAnswer, serversAnswer } from './server-json.ts'
+import { oneRowAHost } from './service-rows.ts'
 import type { Session } from './session.ts'
 
 type Reads = Pick<
@@ -34,7 +35,8 @@ export function computeReads(session: Session): Reads {
       )
       const { serverTimeMs, tookMs } = answer
       const showsLostCells = microversion >= since.unknownServices
-      return { services: data.services.map(json.serviceOf), serverTimeMs, tookMs, showsLostCells }
+      const { services, leftOver } = oneRowAHost(data.services.map(json.serviceOf))
+      return { services, serverTimeMs, tookMs, showsLostCells, ...(leftOver.length > 0 && { leftOver }) }
     },
     // Nova leaves out what its owner soft-deleted, unless it is asked: each instance of a dead host gets a line (law L9).
     listInstances: (host, options) => listServers(session, { host, soft_deleted: '1' }, options),

@@ -38,9 +38,10 @@ export async function* checkCloud(cloud: OpenStackCloud): AsyncGenerator<CheckLi
     return null
   }
   let services: ServiceRecord[] | null = null
+  let leftOver: ServiceRecord[] = []
   let aggregates: Aggregate[] | null = null
   const reads: Record<(typeof permissions)[number], () => Promise<unknown>> = {
-    [listServices]: async () => ({ services } = await cloud.listServices()),
+    [listServices]: async () => ({ services, leftOver = [] } = await cloud.listServices()),
     [listAggregates]: async () => (aggregates = await cloud.listAggregates()),
     'list server groups': () => cloud.listServerGroups(),
     'list migrations': () => cloud.listMigrations({ status: 'accepted' }),
@@ -54,6 +55,12 @@ export async function* checkCloud(cloud: OpenStackCloud): AsyncGenerator<CheckLi
       yield fail(what, thrown, 'The policy must allow this user to do it')
     }
   }
+  for (const { host, id } of leftOver)
+    yield warn(
+      `service of ${host}`,
+      `Nova lists nova-compute of ${host} twice; Lifeboat ignores the row that was written longer ago (${id})`,
+      `If ${host} was moved to another cell, delete what it left: openstack compute service delete ${id}`,
+    )
   yield await allocationsLine(cloud)
   return fleetOf(services, aggregates)
 }
