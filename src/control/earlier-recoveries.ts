@@ -1,6 +1,6 @@
 /** What incidents before this one did with an instance, as the journal tells it: an index over its plans. */
 import { wasOffUntilNextFailure } from '../domain/after-return.ts'
-import type { IncidentId } from '../domain/entry.ts'
+import type { EntryKind, IncidentId } from '../domain/entry.ts'
 import { foldIncidents, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import { isStopAgain } from '../domain/instance-failure.ts'
 import type { InstanceId } from '../domain/instance.ts'
@@ -44,8 +44,12 @@ export function earlierRecovery(
     // A plan alone leaves no traces in Nova.
     const waited = waitedForRestart(folded, recovery) || wasOffUntilNextFailure(recovery)
     if (recovery.steps.size === 0 && recovery.round === 0 && !waited) continue
-    const provenDeadSince = (host: string): boolean =>
-      journal.read({ host, kinds: ['proof.recorded'], after: end.seq, limit: 1 }).length > 0
+    const provenDeadSince = (host: string): boolean => {
+      // A proof that was revoked proves nothing: its host may never have been off.
+      const kinds: EntryKind[] = ['proof.recorded', 'proof.voided']
+      const [last] = journal.read({ host, kinds, after: end.seq, newestFirst: true, limit: 1 })
+      return last?.kind === 'proof.recorded'
+    }
     return { ...told(folded, recovery), plannedAt, endedAt: end.at, provenDeadSince }
   }
   return null

@@ -2,6 +2,7 @@
  * What is known of an instance that an earlier incident tried to bring back. Nova shows what that incident did to it: ERROR by its
  * failed evacuation, `active` by its reset. The journal has the initial state. Pure.
  */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
 import { changingOrders, ordersSince, powerOrderSince } from '../domain/earlier-recovery.ts'
 import type { ErrorRecord } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
@@ -66,9 +67,11 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
   const power = powerOrderSince(earlier, actions)
   // A person started or stopped it since its host had come back: its history says how that ended.
   if (earlier.isOffAfterReturn && power !== undefined) return null
+  const { instance, original } = seen
+  // Someone had it started or stopped after that incident, and Nova has carried that out: what we did is undone.
+  if (power !== undefined && isAfter(earlier, power) && isSettled(instance)) return null
   const [wanted, because] = wantedSince(earlier, power)
   const vmState = vmStateOf(before.instance.vmState, seen.instance.vmState, wanted)
-  const { instance, original } = seen
   // Nothing was done to it: only its history misleads.
   if ((earlier.ofCrash !== null || earlier.isOffAfterReturn) && earlier.steps.length === 0)
     return { ...original, wanted, wantedBecause: because, flagged: true }
@@ -90,6 +93,14 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
     lockedReason: locked ? (instance.lockedReason ?? before.lockedReason) : null,
     earlier: { incident: earlier.incident, traces: instance.vmState !== vmState || instance.taskState !== null },
   }
+}
+
+function isAfter({ endedAt }: EarlierRecovery, { startedAt }: InstanceAction): boolean {
+  return endedAt !== null && cloudTimeMs(startedAt) > Date.parse(endedAt)
+}
+
+function isSettled({ vmState, taskState }: Instance): boolean {
+  return taskState === null && (vmState === 'active' || vmState === 'stopped')
 }
 
 /** What its owner wants by the latest word, and why. */
@@ -116,16 +127,26 @@ export function doubtAbout(earlier: EarlierRecovery, seen: SeenNow, deadHost: Ho
   const { outcome } = earlier
   const error = unknownEvacuation(earlier)
   if (error === null || outcome === null || seen.actedOnGuest) return null
-  const where = destinationOf(earlier, seen, error.details)
-  if (where === deadHost || (where !== null && earlier.provenDeadSince(where))) return null
+  const hosts = destinationsOf(earlier, seen, error.details)
+  const open = unsettled(hosts, deadHost, earlier)
+  if (hosts.length > 0 && open.length === 0) return null
   const told = `Incident ${earlier.incident} left it stuck (${outcome.code}): ${outcome.message}`
-  if (where === null) {
+  if (hosts.length === 0) {
     const own = ownEvacuations(earlier, seen).at(-1)
     const isOld = seen.nowMs - Date.parse(earlier.endedAt ?? '') > lostRequestMs
     if (own?.status === 'error' || (own === undefined && isOld)) return null
     return `${told}. Whether that evacuation still comes is not known: try again later`
   }
-  return `${told}. Nothing has settled that since: the guest may be running on ${where}. Look there first; see that it does not run there and start it where Nova shows it, or evacuate it by hand`
+  return `${told}. Nothing has settled that since: the guest may be running on ${open.join(' and on ')}. Look there first; see that it does not run there and start it where Nova shows it, or evacuate it by hand`
+}
+
+/** Those of the hosts of which nobody knows that the guest died with them. */
+export function unsettled(
+  hosts: readonly HostName[],
+  deadHost: HostName,
+  { provenDeadSince }: Pick<EarlierRecovery, 'provenDeadSince'>,
+): HostName[] {
+  return hosts.filter((host) => host !== deadHost && !provenDeadSince(host))
 }
 
 /** The failure of an evacuation of which nobody knows whether it started the guest elsewhere; null: there is none. */
@@ -146,14 +167,27 @@ function lockedByOthers(before: InitialState, { locked, lockedReason }: Instance
   return before.locked || (lockedReason !== null && !lockedReason.startsWith('lifeboat: '))
 }
 
+/** What was evacuated from other hosts before is no order of that incident. */
 function ownEvacuations({ original }: EarlierRecovery, { evacuations }: SeenNow): Migration[] {
-  const before = original.knownEvacuations
-  return evacuations.filter(({ uuid }) => !before.includes(uuid)).sort((a, b) => a.id - b.id)
+  const { instance, knownEvacuations } = original
+  const own = evacuations.filter(
+    ({ uuid, sourceHost }) => !knownEvacuations.includes(uuid) && sourceHost === instance.host,
+  )
+  return own.sort((a, b) => a.id - b.id)
 }
 
-function destinationOf(earlier: EarlierRecovery, seen: SeenNow, details: Record<string, unknown>): HostName | null {
-  if (typeof details['destination'] === 'string') return details['destination']
+/** The hosts that a failed evacuation names: several where another one crossed it. */
+export function namedDestinations({ details }: Pick<ErrorRecord, 'details'>): HostName[] {
+  const { destination, destinations } = details
+  if (typeof destination === 'string') return [destination]
+  return Array.isArray(destinations) ? destinations.filter((host) => typeof host === 'string') : []
+}
+
+/** Where it may have taken the guest; none: Nova shows no order that names a host. */
+function destinationsOf(earlier: EarlierRecovery, seen: SeenNow, details: Record<string, unknown>): HostName[] {
+  const named = namedDestinations({ details })
+  if (named.length > 0) return named
   const own = ownEvacuations(earlier, seen)
   const record = own.find(({ uuid }) => uuid === details['migration']) ?? own.at(-1)
-  return record === undefined || record.status === 'error' ? null : record.destHost
+  return record === undefined || record.status === 'error' || record.destHost === null ? [] : [record.destHost]
 }

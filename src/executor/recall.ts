@@ -3,6 +3,7 @@
  * still works on. Reads Nova only for instances that an earlier incident touched.
  */
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
+import { cloudTimeMs } from '../domain/cloud-time.ts'
 import { guestOrdersSince } from '../domain/earlier-recovery.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import type { Instance, InstanceAction, InstanceId } from '../domain/instance.ts'
@@ -79,7 +80,11 @@ async function look(
 ): Promise<SeenEarlier> {
   if (before.outcome?.outcome !== 'stuck') return { before, evacuations: [], actedOnGuest: false }
   const evacuations = await cloud.listMigrations({ instanceId: id, type: 'evacuation' }, options)
-  for (const { requestId } of guestOrdersSince(before, actions)) {
+  // What someone ordered before that incident gave up on it may be what it met.
+  const later = guestOrdersSince(before, actions).filter(({ startedAt }) => {
+    return cloudTimeMs(startedAt) > Date.parse(before.endedAt ?? '')
+  })
+  for (const { requestId } of later) {
     const { events } = await cloud.getAction(id, requestId, options)
     if (events.some(({ result }) => result === 'Success')) return { before, evacuations, actedOnGuest: true }
   }

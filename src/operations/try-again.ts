@@ -12,7 +12,7 @@ import type { IncidentStore } from '../control/incident-store.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { isBeating, type Verdict } from '../domain/verdict.ts'
 import type { planReasons } from '../engine/planner.ts'
-import { unknownEvacuation } from '../engine/recall.ts'
+import { namedDestinations, unknownEvacuation, unsettled } from '../engine/recall.ts'
 
 /** What is known beside the incident itself. */
 export interface AgainFacts {
@@ -94,13 +94,13 @@ function endOf(incident: Incident, recovery: InstanceRecovery, { earlier }: Agai
   return outcome.outcome !== 'left' || outcome.code === 'CANCELLED' ? 'again' : null
 }
 
-/** The host to which it may have gone is the one that is dead, or was proven dead since. Nova may know more. */
+/** Each host to which it may have gone is the one that is dead, or was proven dead since. Nova may know more. */
 function isKnown({ host }: Incident, earlier: EarlierRecovery | null): boolean {
   if (earlier === null || earlier.endedAt === null) return false
   const error = unknownEvacuation(earlier)
   if (error === null) return true
-  const { destination } = error.details
-  return typeof destination === 'string' && (destination === host || earlier.provenDeadSince(destination))
+  const named = namedDestinations(error)
+  return named.length > 0 && unsettled(named, host, earlier).length === 0
 }
 
 /** What a machine proved, a machine can prove again, as long as what was set then still stands. A person's word is of its time. */

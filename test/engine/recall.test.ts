@@ -8,6 +8,7 @@ import { doubtAbout, recalledInitialState, type SeenNow } from '../../src/engine
 
 const instance = {
   id: 'i',
+  host: 'cmp01',
   vmState: 'error',
   taskState: null,
   powerState: 0,
@@ -158,6 +159,25 @@ describe('the original of an instance that an earlier incident touched', () => {
   })
 
   it.each([
+    ['its owner rebooted it after that incident', [order('reboot', 'o', '02:00'), ours], 'active', null],
+    ['or stopped it', [order('stop', 'o', '02:00'), ours], 'stopped', null],
+    ['or started it, and it switched itself off', [order('start', 'o', '02:00'), ours], 'stopped', null],
+  ] as const)('%s: what Nova shows is the truth', (_why, actions, vmState, known) =>
+    expect(
+      recalledInitialState(
+        earlier({ before: { vmState: 'paused' } }),
+        seen({ actions: [...actions], instance: { ...instance, vmState } }),
+      ),
+    ).toBe(known),
+  )
+
+  it('its owner ordered something that Nova has not carried out yet: it is what that incident recorded', () => {
+    const actions = [order('reboot', 'o', '02:00'), ours]
+    const busy = { ...instance, vmState: 'active', taskState: 'rebooting_hard' }
+    expect(recalledInitialState(earlier(), seen({ actions, instance: busy }))?.wanted).toBe('running')
+  })
+
+  it.each([
     ['it was brought back', earlier({ outcome: { outcome: 'recovered' } }), [ours]],
     ['its owner rebuilt it since', earlier(), [order('rebuild', 'o', '00:02'), ours]],
   ])('is what Nova shows where %s', (_why, before, actions) =>
@@ -189,7 +209,7 @@ describe('whether the guest may run elsewhere', () => {
       error: { certainty: 'unknown', details: { destination: 'cmp02' }, ...error },
       proven,
     })
-  const record = { uuid: 'm2', id: 2, status: 'failed', destHost: 'cmp04' } as Migration
+  const record = { uuid: 'm2', id: 2, status: 'failed', sourceHost: 'cmp01', destHost: 'cmp04' } as Migration
 
   it('is not known after a stuck recovery that could not tell', () =>
     expect(doubtAbout(lost(), seen(), 'cmp01')).toContain('the guest may be running on cmp02'))
@@ -203,6 +223,28 @@ describe('whether the guest may run elsewhere', () => {
 
   it('goes by the newest evacuation of ours where the error names no host', () =>
     expect(doubtAbout(lost({ details: {} }), seen({ evacuations: [record] }), 'cmp01')).toContain('running on cmp04'))
+
+  describe('where another order crossed ours', () => {
+    const crossed = (proven: string[] = []): EarlierRecovery =>
+      lost({ details: { migrations: ['m2', 'm3'], destinations: ['cmp02', 'cmp03'] } }, proven)
+    const theirs = { uuid: 'm3', id: 3, status: 'error', sourceHost: 'cmp01', destHost: null } as Migration
+
+    it.each([
+      ['none of both is known to be dead', crossed(), 'cmp01', 'running on cmp02 and on cmp03.'],
+      ['only one of both was proven dead since', crossed(['cmp03']), 'cmp01', 'running on cmp02.'],
+      ['only one of both is the host that is dead now', crossed(), 'cmp03', 'running on cmp02.'],
+      ['both are dead', crossed(['cmp02']), 'cmp03', null],
+    ] as const)('%s', (_why, before, host, doubt) => {
+      const told = doubtAbout(before, seen({ evacuations: [record, theirs] }), host)
+      if (doubt === null) expect(told).toBeNull()
+      else expect(told).toContain(doubt)
+    })
+  })
+
+  it('an evacuation from another host, long ago, says nothing of ours', () => {
+    const old = { ...record, sourceHost: 'cmp09', destHost: 'cmp01', status: 'done' } as Migration
+    expect(doubtAbout(lost({ details: {} }), seen({ evacuations: [old] }), 'cmp01')).toBeNull()
+  })
 
   it.each([
     ['a minute later it may still come', '2030-01-01T01:01:00Z', true],

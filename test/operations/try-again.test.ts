@@ -76,9 +76,16 @@ describe('of the instances of an incident', () => {
   it.each([
     ['is proven dead since', earlier({ destination: 'cmp02' }, ['cmp02'])],
     ['is the dead host itself', earlier({ destination: 'cmp01' })],
+    ['and that of the order that crossed it are', earlier({ destinations: ['cmp01', 'cmp02'] }, ['cmp02'])],
   ])('one in doubt is tried again when its destination %s', (_name, known) => {
     const doubted = ended('stuck', 'STEP_TIMEOUT', { certainty: 'unknown' })
     expect(tryAgainOf(incident({ a: doubted }), { ...facts, earlier: known })).toMatchObject({ instances: ['a'] })
+  })
+
+  it('one in doubt is not tried again while one of the hosts that it may be on is not known to be dead', () => {
+    const doubted = ended('stuck', 'GUEST_ON_DESTINATION', { certainty: 'unknown' })
+    const known = earlier({ destinations: ['cmp02', 'cmp03'] }, ['cmp02'])
+    expect(tryAgainOf(incident({ a: doubted }), { ...facts, earlier: known })).toMatchObject({ unsure: ['a'] })
   })
 
   it('nothing is offered while the incident is open, or of one that only observed', () => {
