@@ -32,6 +32,13 @@ const wantedByTask = new Map<string | null, 'running' | 'stopped'>([
   ['shelving_image_uploading', 'stopped'],
 ])
 
+/** A hard reboot starts what was stopped (docs/nova.md §1.4). */
+const hardReboots: ReadonlySet<string | null> = new Set([
+  'rebooting_hard',
+  'reboot_pending_hard',
+  'reboot_started_hard',
+])
+
 /** The initial state of one instance of the survey. */
 export function initialStateOf(instance: Instance, survey: Survey): InitialState {
   const resize = resizeOf(instance, survey)
@@ -86,6 +93,7 @@ function wantedOf(instance: Instance, survey: Survey, resize: InitialState['resi
       if (byTask !== undefined) return sure(byTask, `its task was ${instance.taskState}`)
       return sure('running', 'Nova shows it active')
     case 'stopped':
+      if (hardReboots.has(instance.taskState)) return sure('running', `its task was ${instance.taskState}`)
       if (byTask !== undefined) return sure(byTask, `its task was ${instance.taskState}`)
       return stoppedBy(actions, lastSignOf(survey))
     case 'resized':
@@ -110,9 +118,11 @@ export function stoppedBy(actions: InstanceAction[] | null, lastSign: number): W
   if (actions === null)
     return { wanted: 'stopped', because: 'Nova shows it stopped; its history could not be read', flagged: true }
   const newest = powerActions(actions)[0]
-  if (newest === undefined || newest.action === 'start')
-    return { wanted: 'stopped', because: 'Nova shows it stopped; its history does not say who did it', flagged: true }
   const [order] = powerOrders(actions)
+  // A user's stop is no stop by Nova, whatever they ordered after it.
+  const isSaid = newest !== undefined && newest.action !== 'start' && (order?.action === 'stop' || byPowerSync(newest))
+  if (!isSaid)
+    return { wanted: 'stopped', because: 'Nova shows it stopped; its history does not say who did it', flagged: true }
   if (order?.action === 'stop') return sure('stopped', `a user stopped it at ${order.startedAt}`)
   const agoMs = lastSign - cloudTimeMs(newest.startedAt)
   if (agoMs <= hostShutdownMs)

@@ -126,6 +126,21 @@ describe('a stopped instance', () => {
     },
   )
 
+  it("a user's stop is no stop by Nova, whatever they ordered after it", () => {
+    const rebooted = [action('reboot', 1), action('stop', 5_000)]
+    expect(stopped(rebooted)).toMatchObject({ wanted: 'stopped', flagged: true })
+    expect(stopped(rebooted).wantedBecause).toBe('Nova shows it stopped; its history does not say who did it')
+  })
+
+  it.each(['rebooting_hard', 'reboot_pending_hard', 'reboot_started_hard'])(
+    'its task %s says that its owner wants it running: a hard reboot starts what was stopped',
+    (taskState) => {
+      const busy = instance({ vmState: 'stopped', taskState })
+      const history = survey([busy], { actions: { [busy.id]: [action('reboot', 1), action('stop', 5_000)] } })
+      expect(initialStateOf(busy, history)).toMatchObject({ wanted: 'running', flagged: false })
+    },
+  )
+
   it("a user's stop before the power sync counts: the guest was off already", () => {
     expect(stopped([action('stop', 3, byNova), action('stop', 300)])).toMatchObject({ wanted: 'stopped' })
     expect(stopped([action('stop', 3, byNova), action('start', 200), action('stop', 300)]).wanted).toBe('running')
