@@ -62,6 +62,9 @@ export function checkOrder(
     report([...list, rules.length - 1], `the last rule must take every ${what} that is left: a rule without when`)
 }
 
+/** What takes back or corrects what is ours. Anything else there would pass a cancel, a pause and a revoked proof. */
+const closing: ReadonlySet<string> = new Set(['unlock', 'stop'])
+
 function checkRecipe(name: string, recipe: RecipeDocument, document: WorkflowDocument, report: Report): void {
   const ids = new Set<string>()
   let returns = false
@@ -78,6 +81,11 @@ function checkRecipe(name: string, recipe: RecipeDocument, document: WorkflowDoc
         if (route === name) returns = true
         if (part === 'finally') report([...path, 'onError', code], `a final step may only lead to: ${ends.join(', ')}`)
       }
+      if (part === 'finally' && !closing.has(step.do))
+        report(
+          [...path, 'do'],
+          `finally may only ${[...closing].join(' and ')}: it runs also after a cancel, and where the host may live`,
+        )
     }
   }
   if (returns && recipe.rounds === undefined)

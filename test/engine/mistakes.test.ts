@@ -259,6 +259,11 @@ const mistakes: Mistake[] = [
   ],
   [
     'deadline: 60m }',
+    'deadline: 60m }\n    finally: [{ id: run, do: start, deadline: 1m }]',
+    ['26:30 finally may only unlock and stop: it runs also after a cancel, and where the host may live'],
+  ],
+  [
+    'deadline: 60m }',
     'deadline: 60m }\n    finally: [{ id: unlock, do: unlock, deadline: 1m, when: expectd, onError: { default: evacuate } }]',
     [
       '23:3 recipe "evacuate" leads to itself, so it must say rounds: how many times it may be entered',
