@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
-import type { InstancePlan, StepKind } from '../domain/plan.ts'
+import type { InstancePlan, StepKind, Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
@@ -37,6 +37,7 @@ export class PlanCheck implements PlansInForce {
   readonly #refused = new Map<InstanceId, InstancePlan>()
   /** The owners' words by which instances were planned, where they were read again. */
   readonly #words = new Map<InstanceId, string>()
+  #workflow: Workflow | null = null
   /** Monotonic time as of which the plans say what the owners ask for. */
   #wordsAt = -Infinity
   #checking: Promise<void> | null = null
@@ -50,6 +51,7 @@ export class PlanCheck implements PlansInForce {
   /** All plans were made by the rules of that segment. */
   made(segment: Segment): void {
     this.#rules = rulesOf(segment)
+    this.#workflow = this.#workflowInForce()
     this.#wordsAt = this.#run.clock.now()
     this.#refused.clear()
   }
@@ -83,7 +85,13 @@ export class PlanCheck implements PlansInForce {
   }
 
   #isCurrent(): boolean {
-    return this.#rules === rulesOf(this.#run.permissions.segment(this.#incident))
+    const isSame = this.#rules === rulesOf(this.#run.permissions.segment(this.#incident))
+    return isSame && this.#workflow === this.#workflowInForce()
+  }
+
+  /** Another object after each reload: it reads the owners' words by the rules of that. */
+  #workflowInForce(): Workflow {
+    return this.#run.permissions.workflow(this.#incident.workflowDigest)
   }
 
   /** The first attempt to evacuate looks at its instance by itself, a moment before. Later ones and other steps do not. */
@@ -121,6 +129,8 @@ export class PlanCheck implements PlansInForce {
     for (const data of planned.instances) {
       const recovery = incident.instances.get(data.instanceId)
       if (recovery === undefined || recovery.outcome !== null) continue
+      // This survey knows nothing of earlier incidents, and that hold rests on one.
+      if (recovery.plan.reason === inDoubtEarlier) continue
       // What ends here needs no step any more, and no key of one that was refused is used again.
       const isTried = isTouched(recovery) && !(data.decision !== 'recover' && isUntaken(recovery))
       if (isTried) {
@@ -130,6 +140,9 @@ export class PlanCheck implements PlansInForce {
     }
   }
 }
+
+/** Of the plan that waits because nobody knows what an earlier incident left running. */
+const inDoubtEarlier = 'EARLIER_UNSETTLED'
 
 /** The rules that decide about instances, to be compared. */
 function rulesOf({ name, storage, policy }: Segment): string {

@@ -44,10 +44,11 @@ function scene(steps: Steps[] = []) {
       }),
     }),
   }
+  let inForce = workflow
   const permissions = {
     incident: () => ({ workflowDigest: 'd', instances: new Map([['a', recovery]]) }),
     segment: () => segment,
-    workflow: () => workflow,
+    workflow: () => inForce,
   }
   const journal = {
     append: (entries: NewEntry[]) => {
@@ -79,6 +80,9 @@ function scene(steps: Steps[] = []) {
     check,
     written,
     attempt,
+    recovery,
+    /** The workflow is parsed again. */
+    reload: () => (inForce = { ...workflow }),
     listings: () => listings,
     /** Nova shows that from then on; `read`: and it was read then. */
     at: (ms: number, now: Instance, read = true) => {
@@ -112,6 +116,29 @@ it.each([
   at(minute + 1, asked)
   await expect(check.refresh(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
   expect(written).toMatchObject([{ kind: 'plan.made', instance: 'a', data: { reason: 'WISH_LEAVE' } }])
+})
+
+it('a reload that reads the wishes otherwise has what waits planned again', async () => {
+  const { check, attempt, at, written, reload } = scene()
+  at(1, before)
+  expect(check.stands(attempt('evacuate'))).toBe(true)
+  reload()
+  expect(check.stands(attempt('evacuate'))).toBe(false)
+  await check.refresh(attempt('evacuate'))
+  expect(check.stands(attempt('evacuate'))).toBe(true)
+  at(1, asked)
+  reload()
+  await expect(check.refresh(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
+  expect(written).toMatchObject([{ kind: 'plan.made', data: { reason: 'WISH_LEAVE' } }])
+})
+
+it('one that waits because of an earlier incident is not planned without the knowledge of that', async () => {
+  const { check, attempt, at, written, reload, recovery } = scene()
+  Object.assign(recovery.plan, { decision: 'hold', reason: 'EARLIER_UNSETTLED' })
+  at(1, asked)
+  reload()
+  await check.refresh({ ...attempt('evacuate'), plan: recovery.plan })
+  expect(written).toEqual([])
 })
 
 it('one whose lock may still be served keeps its rows, and is left by the present rules', async () => {
