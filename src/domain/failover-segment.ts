@@ -56,6 +56,8 @@ export interface FailoverSegments {
    * maintenance covers more than the host.
    */
   maintainHost(name: HostName, wanted: boolean, writer: Writer): void
+  /** Throws CONFLICT while the host is on maintenance by an order that was given elsewhere: a form may be older, and would end it unseen. */
+  refuseUnseen(name: HostName): void
 }
 
 export type HostChange = Partial<SegmentHostFields> & { onMaintenance?: boolean }

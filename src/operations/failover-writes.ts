@@ -137,6 +137,10 @@ export class FailoverWrites implements FailoverSegments {
     if (!wanted) this.#letReturn(name, writer)
   }
 
+  refuseUnseen(name: string): void {
+    this.#fields.refuseUnseen(name)
+  }
+
   get #records(): FailoverRecords {
     return this.#parts.orders.failover.records()
   }

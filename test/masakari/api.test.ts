@@ -259,6 +259,23 @@ describe('lists', () => {
     }),
   )
 
+  it(
+    'that are filtered page on where the last row of a page is filtered out by then',
+    played(async (cloud) => {
+      const names = ['row 1', 'row 2', 'row 3']
+      for (const name of names) {
+        const segment = { name, recovery_method: 'auto', service_type: 'compute' }
+        await cloud.write('POST', '/segments', { segment })
+        await cloud.world.clock.advance(1_000)
+      }
+      const query = '?enabled=true&sort_key=name&sort_dir=asc&limit=1'
+      const [first] = await cloud.list<{ id: number; uuid: string; name: string }>(`/segments${query}`)
+      await cloud.write('PUT', `/segments/${first?.uuid}`, { segment: { enabled: false } })
+      const rest = await cloud.list<{ name: string }>(`/segments${query}&marker=${first?.id}`)
+      expect([first?.name, rest.map(({ name }) => name)]).toEqual(['row 1', ['row 2']])
+    }),
+  )
+
   it.each([0, 1, 2, 4])('of %i segments and notifications give each row once, by pages of one', (count) =>
     played(async (cloud) => {
       const made = Array.from({ length: count }, (_, n) => `row ${n}`)

@@ -1,7 +1,27 @@
 /** Which orders the fields `enabled` of a segment and `on_maintenance` of a host stand for, in Masakari's API. */
 import { describe, expect, it } from 'vitest'
+import type { Scope } from '../../src/domain/order.ts'
 import { faultOf, type Cloud } from './cloud.ts'
-import { played, cmp02, made, added, put, putHost, hostOf, orders, type Segment, type Host } from './segment-acts.ts'
+import {
+  played,
+  cmp02,
+  rack,
+  made,
+  added,
+  put,
+  putHost,
+  hostOf,
+  orders,
+  type Segment,
+  type Host,
+} from './segment-acts.ts'
+
+/** Bob orders maintenance on the command line. */
+function maintained({ world }: Cloud, scope: Scope, until: string | null = null): void {
+  const host = scope.kind === 'host' && scope.name !== null ? { host: scope.name } : {}
+  const data = { scope, by: 'bob', reason: 'new disks', until }
+  world.journal.append([{ kind: 'operator.maintenance', actor: 'operator:bob', ...host, data }])
+}
 
 describe('enabled: false', () => {
   it(
@@ -49,6 +69,20 @@ describe('enabled: false', () => {
       expect(world.writes().slice(sent)).toEqual([])
       expect((await put(cloud, segment, { enabled: true })).statusCode).toBe(200)
       expect((await world.ended('cmp02')).closed?.counts).toEqual({ recovered: 1 })
+    }),
+  )
+
+  it(
+    'that a form only sends back makes no maintenance last that ends by itself; sent by itself it does',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await added(cloud, segment)
+      const until = new Date(cloud.world.clock.wall() + 600_000).toISOString()
+      maintained(cloud, { kind: 'segment', name: 'rack' }, until)
+      await put(cloud, segment, { ...rack, description: 'new disks', enabled: false })
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by bob'])
+      await put(cloud, segment, { enabled: false })
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
     }),
   )
 
@@ -222,6 +256,34 @@ describe('on_maintenance: true', () => {
       expect(orders(cloud)).toEqual(['maintenance of host cmp02 by ann'])
       await putHost(cloud, segment, host, { ...form, name: 'cmp03' })
       expect(orders(cloud)).toEqual(['maintenance of host cmp03 by ann'])
+    }),
+  )
+
+  it(
+    'that a form clears ends no order that was given elsewhere, for the form may be older; sent by itself it does',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      maintained(cloud, { kind: 'host', name: 'cmp02' })
+      const saved = await putHost(cloud, segment, host, { ...cmp02, reserved: false, on_maintenance: false })
+      expect([faultOf(saved), saved.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('Host cmp02 stays on maintenance: it is in maintenance by bob'),
+      ])
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it(
+    'that a form shows as false says nothing of the host whose name it sends',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      maintained(cloud, { kind: 'host', name: 'cmp03' })
+      await putHost(cloud, segment, host, { ...cmp02, reserved: false, on_maintenance: false, name: 'cmp03' })
+      expect(orders(cloud)).toEqual(['maintenance of host cmp03 by bob'])
     }),
   )
 

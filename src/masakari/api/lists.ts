@@ -23,10 +23,10 @@ const commonKeys = ['id', 'created_at', 'updated_at', 'deleted_at', 'deleted']
 /** Throws USAGE. Ignores unknown keys of the query, as Masakari does. */
 export function listed<R extends Row>(rows: readonly R[], query: Query, { filters, keys }: Listing): R[] {
   const wanted = Object.entries(filters).flatMap(([key, filter]) => valuesOf(query, key).slice(-1).map(filter))
-  const found = rows.filter((row) => wanted.every((isWanted) => isWanted(row)))
-  const sorted = found.toSorted(orderOf(query, [...commonKeys, ...keys]))
-  const from = afterMarker(sorted, query)
-  return sorted.slice(from, from + limitOf(query))
+  const sorted = rows.toSorted(orderOf(query, [...commonKeys, ...keys]))
+  // The last row of a page may be filtered out by the time the next page is asked for.
+  const rest = sorted.slice(afterMarker(sorted, query))
+  return rest.filter((row) => wanted.every((isWanted) => isWanted(row))).slice(0, limitOf(query))
 }
 
 /** Sorts by `created_at`, the newest first, unless the query says otherwise; `id` decides between equals. */

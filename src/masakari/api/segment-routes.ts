@@ -111,10 +111,13 @@ function changeSegment(
   rows: Rows,
   failover: MasakariParts['failover'],
   id: string,
-  { enabled, ...fields }: SegmentChange,
+  { enabled: wanted, ...fields }: SegmentChange,
   writer: Writer,
 ): void {
   const { made, name, row } = rows.segment(id)
+  // A form sends back what it was shown, also for maintenance that ends by itself: nobody means to make that one last.
+  const isForm = fields.name !== undefined && fields.recoveryMethod !== undefined
+  const enabled = isForm && wanted === row['enabled'] ? undefined : wanted
   if (made !== null) {
     failover.updateSegment(id, { ...fields, ...(enabled !== undefined && { enabled }) }, writer)
     return
@@ -134,8 +137,10 @@ function changeHost(
 ): void {
   const { made, name, row } = rows.host(segment, id)
   const { onMaintenance: wanted, ...fields } = change
-  const isSentBack = isForm(change) && change.name === name && wanted === row['on_maintenance']
+  // A new name takes along what its form shows as ordered; one that shows nothing says nothing of the host of that name.
+  const isSentBack = isForm(change) && wanted === row['on_maintenance'] && (change.name === name || wanted === false)
   const onMaintenance = isSentBack ? undefined : wanted
+  if (onMaintenance === false && isForm(change)) failover.refuseUnseen(change.name ?? name)
   if (made !== null) {
     failover.updateHost(id, { ...fields, ...(onMaintenance !== undefined && { onMaintenance }) }, writer)
     return
@@ -147,7 +152,8 @@ function changeHost(
 
 /**
  * A form sends every field back as it was shown. `on_maintenance` is shown as true also for an incident, a service that Lifeboat disabled and
- * the maintenance of a whole segment, and nobody who saves another field means to order maintenance of the host that outlives those.
+ * the maintenance of a whole segment, and nobody who saves another field means to order maintenance of the host that outlives those. Nor does
+ * anyone mean to end what was ordered elsewhere after the form was opened.
  */
 function isForm({ name, type, controlAttributes, reserved }: HostChange): boolean {
   return [name, type, controlAttributes, reserved].every((field) => field !== undefined)
