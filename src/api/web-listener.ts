@@ -67,6 +67,8 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
   await server.register(helmet, headers(options.tls !== null))
   await server.register(rateLimit, {
     max: () => options.rules().requestsAMinute,
+    // Orders have requests of their own: pages that load on must not keep a person from stopping anything.
+    keyGenerator: ({ method, ip }) => (isRead(method) ? ip : `orders ${ip}`),
     timeWindow: 60_000,
     errorResponseBuilder: (_request, { after }) =>
       new LifeboatError('API_THROTTLED', `Too many requests; try again in ${after}`),
@@ -94,6 +96,10 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
   if (options.door !== undefined) doorRoute(server, logins, options.door)
   await servePages(server, options.pages)
   return server
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** Everything from this host alone, no inline script, in nobody's frame. */

@@ -54,7 +54,7 @@ export function refuseElsewhere(session: Session, command: Command, options: Glo
     throw new CliFailure('usage', '--url and --config name two daemons: give one')
   const why = localWhy(command)
   // With the variable alone nobody asked for this command to go elsewhere; only what it read would be taken for the other's journal.
-  if (why === 'files' && options.url === undefined && options.cacert === undefined) return
+  if (why === 'files' && options.url === undefined && options.cacert === undefined) return session.stayHere()
   const url = session.url()
   if (options.cacert !== undefined && url === null)
     throw new CliFailure('usage', '--cacert is for a daemon elsewhere: add --url, or set LIFEBOAT_URL')

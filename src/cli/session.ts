@@ -39,6 +39,7 @@ export class Session {
   #reading: typeof Configuration | null = null
   /** To the daemon elsewhere: its login is kept. */
   #remote: Transport | null = null
+  #staysHere = false
 
   /** @param options read late: the command line is parsed after the session is made */
   constructor(commands: Commands, terminal: Terminal, options: () => GlobalOptions) {
@@ -91,12 +92,17 @@ export class Session {
     return this.#read.loadConfiguration(this.configPath(), this.terminal.env, options)
   }
 
+  /** The command works with the files of this machine: $LIFEBOAT_URL is not meant for it. */
+  stayHere(): void {
+    this.#staysHere = true
+  }
+
   /** Where the daemon is that is asked: --url, else $LIFEBOAT_URL unless --config names one of this machine. Null: here. Throws CliFailure. */
   url(): URL | null {
     const { url, config } = this.#options()
     if (url !== undefined) return daemonUrl(url, '--url')
     const variable = this.terminal.env['LIFEBOAT_URL'] ?? ''
-    return variable === '' || config !== undefined ? null : daemonUrl(variable, 'LIFEBOAT_URL')
+    return variable === '' || config !== undefined || this.#staysHere ? null : daemonUrl(variable, 'LIFEBOAT_URL')
   }
 
   /** @param limitMs how long an answer may take; default: long enough for a busy daemon */

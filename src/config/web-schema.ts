@@ -59,7 +59,7 @@ export function webSection<L extends z.ZodType>(listen: L) {
       .max(1_000_000)
       .default(600)
       .describe(
-        'Requests per minute from one address. Too few: a page that is open in many windows stops; too many: a flood keeps the daemon busy',
+        'Requests per minute from one address, orders counted apart from reads. Too few: a page that is open in many windows stops; too many: a flood keeps the daemon busy',
       )
       .meta(live),
   })

@@ -14,7 +14,7 @@ import type { Operations, TryAgain } from '../domain/operations.ts'
 import type { Reports } from '../domain/report.ts'
 import type { Review } from '../domain/review.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { TenureView } from '../domain/tenure.ts'
+import { notActive, type TenureView } from '../domain/tenure.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
 import type { ExecutorContext } from '../executor/context.ts'
 import { runIncident } from '../executor/run-incident.ts'
@@ -333,8 +333,13 @@ export class Daemon {
       again,
       reloads: this.#reloads,
       logLevel,
-      testReceiver: (test) =>
-        this.notices?.test(test) ?? Promise.reject(new LifeboatError('NOT_FOUND', 'No receiver is configured')),
+      testReceiver: async (test) => {
+        const tenure = parts.tenure?.() ?? null
+        // A standby sends nothing, and what it cannot send says nothing of the receiver.
+        if (tenure !== null && tenure.state !== 'active') throw notActive(tenure)
+        if (this.notices === null) throw new LifeboatError('NOT_FOUND', 'No receiver is configured')
+        return this.notices.test(test)
+      },
       about,
     })
     this.failover = new FailoverWrites({

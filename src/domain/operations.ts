@@ -133,7 +133,13 @@ export interface HostStatus {
   /** How far it is on its way back, when it carries what a closed incident of ours set. */
   returning: ReturnState | null
   /** Our disable that keeps it out of scheduling while it is silent: for which incident's evacuations, and why. */
-  setAside: { incident: IncidentId; because: string; since: string } | null
+  setAside: {
+    incident: IncidentId
+    because: string
+    since: string
+    /** Who keeps it out, however well it is; null: it is enabled by itself. */
+    keptOut: { by: string; reason: string } | null
+  } | null
   at: string
 }
 

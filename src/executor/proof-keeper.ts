@@ -145,7 +145,7 @@ export class ProofKeeper {
     if (everyMs === null) return
     const until = clock.now() + Math.min(stillMs(this.#holding.incident) + seenWithinMs, everyMs)
     let known = knownRow(this.#holding.incident)
-    for (let isWritten = false; clock.now() < until; ) {
+    for (let isWritten = false; clock.now() < until;) {
       // A cancel lets the host live.
       await this.#holding.wait(0)
       const row = await this.#rowOrNull()
@@ -289,7 +289,10 @@ export class ProofKeeper {
         }
         // A person has let the host live: no program is run for it any more, and what needs the proof is not begun.
         if (this.#holding.incident.cancelled !== null) {
-          run.proofExpired = new LifeboatError('FENCE_FAILED', 'its incident is cancelled, and it is not renewed any more')
+          run.proofExpired = new LifeboatError(
+            'FENCE_FAILED',
+            'its incident is cancelled, and it is not renewed any more',
+          )
           return
         }
         if (stands()) await this.#seen(Math.min(seenWithinMs, everyMs * seenWithinPart))

@@ -34,7 +34,8 @@ export function hostStatus(verdict: Verdict, zone: string | null, { store, order
   const { host, segment, kind, reason, message, at, evidence } = verdict
   const { status, state, forcedDown, silentMs, sinceBeatMs, intervalMs, missedBeats, probes } = evidence
   const incident = (store.openOn(host) ?? store.openProcessOn(host))?.id ?? null
-  const { setAside } = store.returnOf(host)
+  const { setAside, order } = store.returnOf(host)
+  const keptOut = order?.keepOut === true ? { by: order.by, reason: order.reason } : null
   return {
     host,
     segment,
@@ -52,8 +53,12 @@ export function hostStatus(verdict: Verdict, zone: string | null, { store, order
     probes,
     incident,
     returning: returningOf(store, host),
-    setAside:
-      setAside === null ? null : { incident: setAside.incident, because: setAside.because, since: setAside.since },
+    setAside: setAside && {
+      incident: setAside.incident,
+      because: setAside.because,
+      since: setAside.since,
+      keptOut,
+    },
     standingOrders: (['pause', 'maintenance'] as const).flatMap((order) => orders.covering(order, host, [segment])),
     at,
   }

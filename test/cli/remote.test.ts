@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Commands } from '../../src/cli/composition.ts'
 import { CliFailure } from '../../src/cli/exit-codes.ts'
 import { local } from '../../src/cli/reach.ts'
 import { passing } from '../../src/cli/watch.ts'
@@ -247,6 +248,17 @@ describe('where the daemon is', () => {
       exit: 2,
       err: expect.stringContaining('LIFEBOAT_URL is set: unset it') as string,
     })
+  })
+
+  it('LIFEBOAT_URL is not for what works with the files of this machine: people act there in their own name', async () => {
+    const tests: unknown[] = []
+    const testNotice: Commands['testNotice'] = (_config, test) => {
+      tests.push(test.by)
+      return Promise.resolve({ ok: true, detail: 'taken' })
+    }
+    const env = { LIFEBOAT_URL: 'no address', USER: 'ann' }
+    expect((await run(['notice', 'test', 'pager'], { testNotice }, { env })).exit).toBe(0)
+    expect(tests).toEqual(['ann'])
   })
 
   it.each([

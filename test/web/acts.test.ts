@@ -346,6 +346,24 @@ it('anyone who is not logged in sees the login, and afterwards the page they wan
   expect((await stranger.request.get(`${stage.url}/v1/status`)).status()).toBe(401)
 })
 
+it('an order is given in the name that its dialog shows or not at all, whoever has logged in in another tab since', async () => {
+  const tab = await stage.page('admin')
+  await tab.goto(`${stage.url}/hosts/cmp05`)
+  await tab.waitForSelector('.acts')
+  const other = await stage.page('operator')
+  const head = stage.journal.head().seq
+  await tab.locator('main .acts button', { hasText: 'maintenance' }).first().click()
+  const dialog = tab.locator('dialog')
+  expect(await dialog.locator('footer').innerText()).toContain('as ann')
+  await dialog.locator('textarea').fill('new disks')
+  await dialog.locator('button[type=submit]').click()
+  await dialog.locator('.notice.bad').waitFor()
+  expect(await textOf(tab, 'dialog .notice.bad')).toMatch(/^Not done .*you are otto, and no other name can be given/)
+  expect(stage.journal.head().seq).toBe(head)
+  await tab.close()
+  await other.close()
+})
+
 it('the login remembers user, project and domains after a logout and for a new visit, and never a password or token', async () => {
   await stage.browser.context.clearCookies()
   const visitor = await stage.browser.context.newPage()

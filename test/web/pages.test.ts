@@ -401,3 +401,27 @@ it('the overview names what is not signed off however many incidents came since,
   expect(await page.locator('.list tbody tr').count()).toBe(4)
   expect(await page.locator('.list tbody').innerText()).toContain('cmp05')
 })
+
+it('the overview lists what is open however many incidents came since', async () => {
+  const { journal } = stage
+  const opened = { segment: 'az1', failure: 'host', mode: 'armed', openedBy: 'x', workflowDigest: '', verdict: null }
+  const open = (id: string, host: string): NewEntry =>
+    ({ kind: 'incident.opened', incident: id, host, data: opened }) as NewEntry
+  journal.append([open('open-for-long', 'cmp04')])
+  for (let nth = 0; nth < 101; nth++) {
+    const closed = { outcome: 'done', message: 'over', counts: {} }
+    const of = { incident: `since-${nth}`, host: 'cmp06' }
+    journal.append([open(of.incident, of.host), { kind: 'incident.closed', ...of, data: closed } as NewEntry])
+  }
+  await page.goto(stage.url)
+  await page.waitForSelector('#open')
+  await expect.poll(() => page.getByRole('table', { name: 'Open incidents' }).innerText()).toContain('cmp04')
+})
+
+it('the address of a filtered journal has real time: it means the same in every zone', async () => {
+  await page.goto(`${stage.url}/journal`)
+  await page.getByLabel('From').fill('2026-11-23T02:00')
+  await page.getByLabel('From').blur()
+  await expect.poll(() => new URL(page.url()).searchParams.get('since')).toMatch(/^2026-11-2\dT\d\d:00:00\.000Z$/)
+  expect(await page.getByLabel('From').inputValue()).toBe('2026-11-23T02:00')
+})

@@ -190,7 +190,7 @@ export function who({ caller, via }: FastifyRequest, by: string | undefined): { 
     if (by === undefined) throw new LifeboatError('USAGE', 'The request is not valid: by: say who you are')
     return { by }
   }
-  if (by !== undefined && by !== caller.name)
+  if (by !== undefined && by !== caller.name.trim())
     throw new LifeboatError(
       'USAGE',
       `The request is not valid: by: you are ${caller.name}, and no other name can be given`,

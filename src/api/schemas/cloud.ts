@@ -257,7 +257,15 @@ const hostShape = {
   standingOrders: z.array(order),
   returning: returnState.nullable(),
   setAside: z
-    .object({ incident: z.string(), because: z.string(), since: time })
+    .object({
+      incident: z.string(),
+      because: z.string(),
+      since: time,
+      keptOut: z
+        .object({ by: z.string(), reason: z.string() })
+        .nullable()
+        .describe('Who keeps it out, however well it is; null: Lifeboat enables it by itself'),
+    })
     .nullable()
     .describe('Disabled by Lifeboat while silent, so that Nova sends it no guest of that incident'),
   at: time,

@@ -72,12 +72,12 @@ const columns: Column<HostDetail>[] = [
     title: 'Set Aside',
     type: 'object?',
     means:
-      'Disabled while it or its nova-compute is silent, so that Nova sends no guest there: `incident` (whose guests), `because`, `since`',
+      'Disabled while it or its nova-compute is silent, so that Nova sends no guest there: `incident` (whose guests), `because`, `since`, `keptOut` (by whom and why, or null)',
     value: (it) => it.setAside,
     text: ({ setAside }) =>
       setAside === null
         ? ''
-        : `disabled since ${clockTime(setAside.since)}, until it is well: ${setAside.because} (${setAside.incident})`,
+        : `disabled since ${clockTime(setAside.since)}, ${setAside.keptOut === null ? 'until it is well' : 'until someone returns it'}: ${setAside.because} (${setAside.incident})`,
   },
   {
     title: 'Return',

@@ -19,6 +19,12 @@ export interface Resource<T> {
 const loadShare = 0.1
 const longestPauseMs = 15_000
 
+/**
+ * Between two loads for news of the journal. Shorter: the open pages of a large recovery use up the requests of their address, and people's orders
+ * are refused; longer: pages lag behind.
+ */
+const newsEveryMs = 2_000
+
 /** Until what failed is asked for again. Shorter hammers a daemon that restarts; longer shows a failure that is over. */
 const retryMs = 5_000
 
@@ -35,6 +41,7 @@ export function useResource<T>(path: string | null, read?: Asking['read']): Reso
     pending: null as null | (() => void),
     due: 0,
     notBefore: 0,
+    beganAt: -Infinity,
     abort: null as AbortController | null,
     again: false,
   })
@@ -50,7 +57,7 @@ export function useResource<T>(path: string | null, read?: Asking['read']): Reso
     const asked = at.path
     const abort = new AbortController()
     at.abort = abort
-    const began = nowMs()
+    const began = (at.beganAt = nowMs())
     const end = (value: T | undefined, failure: ApiFailure | null): void => {
       if (at.abort === abort) at.abort = null
       if (abort.signal.aborted || inner.current.path !== asked) return
@@ -76,7 +83,9 @@ export function useResource<T>(path: string | null, read?: Asking['read']): Reso
   const schedule = useCallback(
     (withinMs: number) => {
       const at = inner.current
-      const due = Math.max(nowMs() + withinMs, at.notBefore)
+      // What a person asked for is loaded at once.
+      const soonest = withinMs === 0 ? at.notBefore : Math.max(at.notBefore, at.beganAt + newsEveryMs)
+      const due = Math.max(nowMs() + withinMs, soonest)
       // The retry of a failure may be seconds away when the daemon is back.
       if (at.pending !== null && at.due <= due) return
       at.pending?.()

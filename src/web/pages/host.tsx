@@ -135,14 +135,16 @@ function Orders({ host, coming, onDone }: OrdersProps) {
   )
 }
 
-function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): Act[] {
+function actsOf({ host, standingOrders, mark, setAside, verdict, incident }: HostDetail): Act[] {
   const own = standingOrders.find(
     ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'host' && scope.name === host,
   )
-  const notOurs = mark === null ? 'Lifeboat has set no flag on it' : null
+  const notOurs = mark === null && setAside === null ? 'Lifeboat has set no flag on it' : null
+  // Of a failed process its incident asks; a host that was only silent is back with its first beat.
+  const isReturning = mark === null && setAside !== null && setAside.keptOut === null && setAside.incident !== incident
   return [
     own === undefined ? beginMaintenance(host) : endOrder(own),
-    letBack({ host, title: 'Return it to service', senseless: notOurs }),
+    letBack({ host, title: 'Return it to service', senseless: isReturning ? 'It returns by itself' : notOurs }),
     keepOut({ host, title: 'Keep it out', senseless: notOurs }),
     stateDead({
       host,
@@ -207,12 +209,14 @@ function Seen({ host }: { host: HostDetail }) {
 }
 
 function SetAside({ host, aside }: { host: HostDetail; aside: NonNullable<HostDetail['setAside']> }) {
-  const { incident, because, since } = aside
+  const { incident, because, since, keptOut } = aside
   // Under an incident of its own nova-compute has failed, and the host lives.
   const until =
-    host.incident === incident
-      ? `and enables it once its nova-compute has been beating for ${span(host.returnRules.healthyMs)}`
-      : 'and enables it as soon as it proves alive'
+    keptOut !== null
+      ? 'and leaves it so until someone returns it to service'
+      : host.incident === incident
+        ? `and enables it once its nova-compute has been beating for ${span(host.returnRules.healthyMs)}`
+        : 'and enables it as soon as it proves alive'
   return (
     <>
       <p>
@@ -229,6 +233,11 @@ function SetAside({ host, aside }: { host: HostDetail; aside: NonNullable<HostDe
             since <Time at={since} />
           </span>
         </Fact>
+        {keptOut !== null && (
+          <Fact name="Order">
+            {keptOut.by} keeps it out: {keptOut.reason}
+          </Fact>
+        )}
       </Facts>
     </>
   )

@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Copy, Data, Stamped, Tag, Time } from '../parts/text.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
+import { inputOf, isoOf } from '../words/picked-time.ts'
 import { span } from '../../domain/text/span.ts'
 import { kindGroups } from './journal-kinds.ts'
 
@@ -94,6 +95,12 @@ function asked(query: URLSearchParams): Record<string, string> {
   return wanted
 }
 
+/** What the field shows of the address, which has real time: whoever is sent it may be in another zone. */
+function momentOf(iso: string | null): string {
+  const ms = Date.parse(iso ?? '')
+  return Number.isNaN(ms) ? '' : inputOf(ms, 'local')
+}
+
 function Filters({ query }: { query: URLSearchParams }) {
   const set = (fields: Record<string, string | null>): void =>
     go(withQuery({ after: null, seq: null, ...fields }), { replace: true })
@@ -113,8 +120,8 @@ function Filters({ query }: { query: URLSearchParams }) {
       <span>{label}</span>
       <input
         type="datetime-local"
-        value={query.get(name) ?? ''}
-        onChange={(event) => set({ [name]: event.currentTarget.value })}
+        value={momentOf(query.get(name))}
+        onChange={(event) => set({ [name]: isoOf(event.currentTarget.value, 'local') })}
       />
     </label>
   )

@@ -26,8 +26,11 @@ import { isLost, notBackText } from '../words/unsettled.ts'
 const pollMs = 5_000
 const recentShown = 8
 
-/** More than are shown: what is open is in a list of its own. */
+/** More than are shown: the newest may be open, and those are in a list of their own. */
 const incidentsRead = 100
+
+/** Open incidents, however old. More than a person can decide; each costs the page a row. */
+const openRead = 1_000
 
 /** Incidents that are over and not done with, named one by one; the others are counted, and have their list. */
 const unsettledNamed = 3
@@ -36,15 +39,16 @@ export function OverviewPage() {
   const status = useResource<DaemonStatus>(paths.status)
   const hosts = useResource<HostStatus[]>(paths.hosts)
   const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: String(incidentsRead) }))
+  const opened = useResource<IncidentSummary[]>(paths.incidents({ open: 'true', limit: String(openRead) }))
   const unsettled = useResource<IncidentSummary[]>(
     paths.incidents({ unsettled: 'true', limit: String(unsettledNamed) }),
   )
   const groups = useResource<CountedGroup[]>(paths.brake)
   const reload = useCallback(
     (withinMs?: number) => {
-      for (const resource of [status, hosts, incidents, unsettled, groups]) resource.reload(withinMs)
+      for (const resource of [status, hosts, incidents, opened, unsettled, groups]) resource.reload(withinMs)
     },
-    [status.reload, hosts.reload, incidents.reload, unsettled.reload, groups.reload],
+    [status.reload, hosts.reload, incidents.reload, opened.reload, unsettled.reload, groups.reload],
   )
   useEvery(pollMs, reload)
   useEntries(
@@ -55,12 +59,11 @@ export function OverviewPage() {
       [reload],
     ),
   )
-  const list = incidents.value ?? []
   const held = groups.value ?? []
   const grouped = new Set(held.flatMap(({ members }) => members.map(({ incident }) => incident)))
   // What a group says is said once.
-  const open = list.filter(({ id, ended }) => ended === null && !grouped.has(id))
-  const over = list.filter(({ ended }) => ended !== null).slice(0, recentShown)
+  const open = (opened.value ?? []).filter(({ id }) => !grouped.has(id))
+  const over = (incidents.value ?? []).filter(({ ended }) => ended !== null).slice(0, recentShown)
   useTitle(status.value === null ? 'Overview' : `${urgentMark(status.value)}Overview`)
   return (
     <>
@@ -69,7 +72,7 @@ export function OverviewPage() {
           unsettled.value === null && unsettled.failure === null ? (
             <p class="loading">Loading…</p>
           ) : (
-            <Standing status={agreeing(value, incidents.value)} groups={held} onDone={() => reload(0)} />
+            <Standing status={agreeing(value, opened.value)} groups={held} onDone={() => reload(0)} />
           )
         }
       </Loaded>
@@ -141,9 +144,8 @@ function Standing({ status, groups, onDone }: StandingProps) {
  * The headline counts what stands below it: status and incidents are read one after the other, and in between a recovery comes to be
  * held. Where more are open than were read, the status alone has them all.
  */
-function agreeing(status: DaemonStatus, incidents: readonly IncidentSummary[] | null): DaemonStatus {
-  if (incidents === null || incidents.length >= incidentsRead) return status
-  const open = incidents.filter(({ ended }) => ended === null)
+function agreeing(status: DaemonStatus, open: readonly IncidentSummary[] | null): DaemonStatus {
+  if (open === null || open.length >= openRead) return status
   const held = open.filter((incident) => incident.held !== null).length
   return { ...status, incidents: { ...status.incidents, open: open.length, held } }
 }

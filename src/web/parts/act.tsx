@@ -136,7 +136,9 @@ export function ActDialog({
     setFailure(null)
     const ordered = act.times === undefined ? {} : times
     const orders = sendOrders(ordersOf(act))
-    post<unknown>(act.path, { ...act.body, ...own, ...ordered, [words.field]: text.trim() }).then(
+    // Someone else may have logged in in another tab: nothing is done in their name.
+    const by = caller === null ? {} : { by: caller.name }
+    post<unknown>(act.path, { ...act.body, ...own, ...ordered, ...by, [words.field]: text.trim() }).then(
       (answer) => {
         orders.taken()
         drafts.delete(draft)
