@@ -140,8 +140,14 @@ function unnamed(body: unknown): unknown {
 async function ask(transport: Transport, question: Question): Promise<unknown> {
   const { status, text } = await transport.exchange(question)
   const answer = text === '' ? undefined : jsonOf(text)
-  if (status < 300) return answer
+  if (status < 300 && answer !== notJson) return answer
   const refusal = refusalOf(answer)
+  if (refusal === null && gatewayStatuses.has(status))
+    throw new CliFailure(
+      'daemonDown',
+      `${transport.place} answered ${status}: a proxy before the daemon does not reach it`,
+      takenPerhaps(question),
+    )
   if (refusal === null)
     throw new CliFailure(
       'failed',
@@ -162,7 +168,7 @@ async function ask(transport: Transport, question: Question): Promise<unknown> {
 
 /** What every refusal of the API says of itself; null: this is none of them. */
 function refusalOf(answer: unknown): { code: string; message: string; details: unknown; certainty: unknown } | null {
-  const { error } = (answer ?? {}) as { error?: Record<string, unknown> | null }
+  const { error } = Object(answer) as { error?: Record<string, unknown> | null }
   const { code, message, details, certainty } = error ?? {}
   return typeof code === 'string' && typeof message === 'string' ? { code, message, details, certainty } : null
 }
@@ -173,10 +179,16 @@ function queryOf(filter: Record<string, string | number | boolean | undefined>):
   return query.size === 0 ? '' : `?${query.toString()}`
 }
 
+/** Words of something else than the daemon: a proxy's page, say. */
+const notJson = Symbol('no JSON')
+
+/** Of a proxy whose daemon restarts, or is taken over from. */
+const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
+
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return null
+    return notJson
   }
 }

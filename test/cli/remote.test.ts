@@ -386,6 +386,25 @@ describe('what can be wrong is said with what to do', () => {
     stranger.server.close()
     expect(err).toContain(`${stranger.url} answered 404, but not the way Lifeboat does: is it really the daemon?`)
   })
+
+  it("a proxy's page is no answer, whatever its status says: nothing is taken for done", async () => {
+    const proxy = await standIn(() => ({ status: 200, body: '<html>Log in first</html>' }))
+    const words = ['--url', proxy.url, 'resume', '--reason', 'over']
+    const { exit, out, err } = await run(words, { logIn }, { env: { OS_TOKEN: 't' } })
+    proxy.server.close()
+    expect([exit, out]).toEqual([1, ''])
+    expect(err).toContain(`${proxy.url} answered 200, but not the way Lifeboat does`)
+  })
+
+  it('a proxy does not reach the daemon: it may have taken the order', async () => {
+    const proxy = await standIn(() => ({ status: 502, body: 'Bad Gateway' }))
+    const words = ['--url', proxy.url, 'resume', '--reason', 'over']
+    const { exit, err } = await run(words, { logIn }, { env: { OS_TOKEN: 't' } })
+    proxy.server.close()
+    expect(exit).toBe(69)
+    expect(err).toContain(`${proxy.url} answered 502: a proxy before the daemon does not reach it`)
+    expect(err).toContain('the daemon may have taken the order')
+  })
 })
 
 /** Another program, on this machine: there plain HTTP is used too. */
@@ -394,7 +413,7 @@ async function standIn(
 ): Promise<{ url: string; server: Server }> {
   const server = plainServer(({ url = '' }, answer) => {
     const { status, body } = answers(url)
-    answer.writeHead(status).end(JSON.stringify(body))
+    answer.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)

@@ -370,9 +370,11 @@ export class Tenure implements Exit {
       config,
     }
     while (this.state === 'taking') {
-      if (!(await this.#pulledAll())) continue
-      // A person moved the journal while we took the row: the entry that says so came first.
-      if (!this.#isShared()) continue
+      // A node that lags has the rest in a moment. And a person may have moved the journal while we took the row: the entry that says so came first.
+      if (!(await this.#pulledAll()) || !this.#isShared()) {
+        await sleep(clock, lookEveryMs, this.ended)
+        continue
+      }
       const at = new Date(clock.wall()).toISOString()
       const rows = linkedRows([prepareEntry({ kind: 'tenure.began', data })], copy.head(), at)
       if (!(await this.#write(rows))) continue
@@ -390,7 +392,6 @@ export class Tenure implements Exit {
     } catch (thrown) {
       if (!(thrown instanceof StoreTrouble)) throw thrown
       this.#tell(asError(thrown))
-      await sleep(this.#parts.clock, lookEveryMs, this.ended)
       return false
     }
   }
