@@ -183,6 +183,7 @@ export class HostReturns {
     // Anyone who is to let it back should know what stays behind.
     const asks = decision.state === 'waiting-confirmation' && record().state !== decision.state
     const leftovers = asks ? await this.#leftovers(record(), watch) : []
+    if (asks && this.#facts(host, watch, pulse, { service, readAt }) === null) return
     this.#say(record(), decision, leftovers)
     if (decision.act !== null) await this.#writing(watch, takeBack(this.#run(host), decision.act))
   }

@@ -210,15 +210,18 @@ async function findAction(
  */
 function oldGuestLives(
   { run, plan }: StepScene,
-  { intendedAt }: StepRecord<'evacuate'>,
+  { key }: StepRecord<'evacuate'>,
   { destHost }: Migration,
   details: object,
 ): LifeboatError {
   const message = `${destHost ?? 'a destination'} was refused the write lock of ${plan.name}'s disk: its guest on ${run.host} still runs, or the lock of a dead one has not expired yet`
   const data = { code: 'DISK_IN_USE', message, updatedAt: null }
-  const { proof } = run.permissions.incident(run.id)
-  // One that was made since the order was sent is put to the test by the next order.
-  if (proof !== null && Date.parse(intendedAt) >= Date.parse(proof.provenAt))
+  // One that was made since the order was sent is put to the test by the next order. By their places: clocks are set.
+  const of = { incident: run.id, newestFirst: true }
+  const [made] = run.journal.read({ ...of, kinds: ['proof.recorded'], limit: 1 })
+  const orders = run.journal.read({ ...of, instance: plan.instanceId, kinds: ['step.intended'] })
+  const isLater = (orders.find(({ step }) => step === key)?.seq ?? 0) > (made?.seq ?? 0)
+  if (run.permissions.incident(run.id).proof !== null && isLater)
     run.journal.append([{ kind: 'proof.voided', incident: run.id, host: run.host, data }])
   return new LifeboatError('EVACUATION_FAILED', message, {
     certainty: 'applied',
