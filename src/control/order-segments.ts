@@ -2,11 +2,21 @@
  * Orders of a segment that new rules would leave without a host: a pause or a maintenance that someone gave would hold nothing any
  * more, and nobody would be told.
  */
+import type { NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
 import { orderText, plannedText, type Order, type PlannedOrder } from '../domain/order.ts'
 import type { SegmentOf } from '../domain/segment.ts'
+import { isUnread } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { PollReport } from '../monitor/report.ts'
 import type { Orders } from '../orders/orders.ts'
+
+interface OrdersWithoutHosts {
+  orders: Orders
+  monitor: Pick<Monitor, 'segment'>
+  journal: Pick<Journal, 'append'>
+}
 
 /**
  * Throws CONFLICT where a segment that has hosts, and an order that is in force or planned, has no host by `rules`. Windows of the
@@ -38,4 +48,34 @@ export function keepsOrders(
     'CONFLICT',
     `the new configuration leaves no host in segment ${[...lost].join(', ')}, for which an order stands: ${left.join('; ')}. End it first, or keep the segment's name`,
   )
+}
+
+/**
+ * Tells people once in each run, after the first poll that read every host, of orders whose segment has no host: the daemon was started with a
+ * configuration that lacks it. What they paused is recovered.
+ */
+export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWithoutHosts): {
+  consider: (report: PollReport) => void
+} {
+  let isTold = false
+  const consider = (report: PollReport): void => {
+    if (isTold || !report.ok || report.verdicts.some(isUnread)) return
+    const hosts = report.verdicts.map(({ host }) => host)
+    const named = new Set([
+      ...hosts.map((host) => monitor.segment(host).name),
+      // Made through Masakari's API, and perhaps to be filled.
+      ...[...orders.failover.records().segments.values()].map(({ name }) => name),
+    ])
+    const isOfNone = ({ source, scope }: Order): boolean =>
+      source === null && scope.kind === 'segment' && !named.has(scope.name ?? '')
+    const lost = orders.inForce().filter(isOfNone)
+    if (lost.length > 0) journal.append(lost.map(ofNoHost))
+    isTold = true
+  }
+  return { consider }
+}
+
+function ofNoHost(order: Order): NewEntry {
+  const message = `No host is in segment ${order.scope.name}, so its order holds nothing: ${orderText(order)}. If the hosts are of another segment now, order it for that one, and end this one`
+  return { kind: 'alarm.raised', data: { code: 'ORDER_WITHOUT_HOSTS', message } }
 }

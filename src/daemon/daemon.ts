@@ -33,7 +33,7 @@ import { freezeBefore } from '../control/freeze-record.ts'
 import { HostReturns } from '../control/host-returns.ts'
 import { IncidentStore } from '../control/incident-store.ts'
 import { IncidentRuns } from '../control/incident-runs.ts'
-import { keepsOrders } from '../control/order-segments.ts'
+import { keepsOrders, tellOfOrdersWithoutHosts } from '../control/order-segments.ts'
 import { segmentChanges, segmentOfIncident } from '../control/incident-segments.ts'
 import { guardedJournal } from '../control/journal-guard.ts'
 import { LogLevelInForce } from '../operations/log-level.ts'
@@ -276,7 +276,10 @@ export class Daemon {
       monitor: this.monitor,
       store: this.store,
       brake,
-      followers: [processes, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns, reports],
+      followers: [
+        ...[processes, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns, reports],
+        tellOfOrdersWithoutHosts({ orders: this.orders, monitor: this.monitor, journal }),
+      ],
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,

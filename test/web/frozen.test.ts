@@ -40,7 +40,8 @@ it('once it answers, the time is said, and verdicts move then', async () => {
   expect(await textOf(page, '.holds .notice')).toMatch(/Nova answers again; verdicts move from \d\d:\d\d:\d\d\.$/)
   expect(await violationsOf(page)).toEqual([])
   const at = frozen()?.thawsAt ?? ''
-  await stage.clock.advance(Date.parse(at) - stage.clock.wall() + 1_000)
+  // The first poll after that.
+  await stage.clock.advance(Date.parse(at) - stage.clock.wall() + 2_500)
   await page.goto(stage.url)
   await page.waitForSelector('.fleet')
   expect(await textOf(page, 'h1')).toBe('All is well')
