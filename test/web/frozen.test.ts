@@ -41,7 +41,7 @@ it('once it answers, the time is said, and verdicts move then', async () => {
   expect(await violationsOf(page)).toEqual([])
   const at = frozen()?.thawsAt ?? ''
   // The first poll after that.
-  await stage.clock.advance(Date.parse(at) - stage.clock.wall() + 2_500)
+  await stage.clock.advance(Date.parse(at) - stage.clock.wall() + 5_000)
   await page.goto(stage.url)
   await page.waitForSelector('.fleet')
   expect(await textOf(page, 'h1')).toBe('All is well')

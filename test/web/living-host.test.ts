@@ -84,6 +84,22 @@ describe('the page of a failed nova-compute', () => {
     expect(text.replace('Return the host to service', '')).not.toMatch(ofDeadHosts)
     expect(await violationsOf(page)).toEqual([])
   })
+
+  it('its host can be kept out and returned from its own page, and says which it is', async () => {
+    const act = async (title: string, words: string): Promise<void> => {
+      await page.getByRole('button', { name: title, exact: true }).click()
+      await page.locator('dialog textarea').fill(words)
+      await page.locator('dialog button[type=submit]').click()
+      await page.locator('dialog').waitFor({ state: 'detached' })
+    }
+    await page.goto(`${stage.url}/hosts/cmp03`)
+    await page.waitForSelector('.acts')
+    await act('Keep it out', 'new package')
+    await expect.poll(() => textOf(page, 'main')).toMatch(/leaves it so until someone returns it to service/)
+    expect(await textOf(page, 'main')).toMatch(/Order ann keeps it out: new package/)
+    await act('Return it to service', 'it works')
+    await expect.poll(() => textOf(page, 'main')).toMatch(/enables it once its nova-compute has been beating for/)
+  })
 })
 
 describe('the page that asks what if', () => {
