@@ -97,8 +97,7 @@ export class Keystone {
     if (token !== null && now < token.renewAtMs) return Promise.resolve(token)
     const usable = token !== null && now < token.endsAtMs ? token : null
     if (usable !== null && now < slot.renewNotBeforeMs) return Promise.resolve(usable)
-    if (slot.refused !== null && now < slot.refused.untilMs)
-      return usable === null ? Promise.reject(slot.refused.error) : Promise.resolve(usable)
+    if (slot.refused !== null && now < slot.refused.untilMs) return Promise.reject(slot.refused.error)
     slot.underWay ??= this.#login(key, slot)
     if (usable === null) return slot.underWay
     const current = slot
@@ -119,8 +118,8 @@ export class Keystone {
       const error = ensureError(thrown)
       if (error.code === 'AUTH_FAILED' || error.code === 'AUTH_FORBIDDEN' || error.code === 'NOT_FOUND') {
         const pauseMs = key === own ? refusedPauseMs : refusedProjectPauseMs
-        // A token that was given before is good until its end, or until a service refuses it.
         slot.refused = { error, untilMs: this.#clock.now() + pauseMs }
+        slot.token = null
       }
       throw error
     } finally {

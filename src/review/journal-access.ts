@@ -129,12 +129,18 @@ export function openJournalAccess(path: string, settings: JournalAccessSettings)
       const record = recordOf(id)
       return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, settings)
     },
-    period: ({ from, to }, readiness) =>
-      periodReport({
+    period: ({ from, to }, readiness) => {
+      const lines = reader.incidents({ limit: 1_000_000 }).filter(({ openedAt }) => openedAt < to)
+      return periodReport({
         ...{ from, to, readiness, modeBefore: modeAt(reader, from) },
         entries: reader.each({ kinds: periodKinds, since: from, until: to }),
-        lines: reader.incidents({ limit: 1_000_000 }).filter(({ openedAt }) => openedAt >= from && openedAt < to),
-      }),
+        lines: lines.filter(({ openedAt }) => openedAt >= from),
+        openBefore: lines.filter(({ openedAt, closedAt, process, crashed }) => {
+          const isOfHost = process === null && crashed === null
+          return isOfHost && openedAt < from && (closedAt === null || closedAt >= from)
+        }),
+      })
+    },
     periodText,
     briefText,
     *export(format, incident) {

@@ -35,11 +35,21 @@ export interface PeriodFacts {
   entries: Iterable<Entry>
   /** Those that were opened in the period. */
   lines: readonly IncidentLine[]
+  /** Those of dead hosts that were open when it began. */
+  openBefore: readonly Pick<IncidentLine, 'id' | 'host'>[]
   readiness: Readiness | null
 }
 
-export function periodReport({ from, to, modeBefore, entries, lines, readiness }: PeriodFacts): PeriodReport {
-  const fold = new PeriodFold()
+export function periodReport({
+  from,
+  to,
+  modeBefore,
+  entries,
+  lines,
+  openBefore,
+  readiness,
+}: PeriodFacts): PeriodReport {
+  const fold = new PeriodFold(openBefore)
   for (const entry of entries) fold.take(entry)
   const modes = [...new Set([...(modeBefore === null ? [] : [modeBefore]), ...fold.modes])]
   return {
@@ -55,9 +65,14 @@ class PeriodFold {
   readonly provenAt = new Map<IncidentId, string>()
   readonly plans = new Map<IncidentId, Map<InstanceId, Decision>>()
   suspicions = 0
-  readonly #open = new Map<HostName, IncidentId>()
+  readonly #open: Map<HostName, IncidentId>
   /** Hosts that were found dead and have not beaten since. */
   readonly #dead = new Map<HostName, DeathVerdict>()
+
+  /** @param open whose hosts a restarted daemon finds dead again */
+  constructor(open: PeriodFacts['openBefore']) {
+    this.#open = new Map(open.map(({ host, id }) => [host, id]))
+  }
 
   take(entry: Entry): void {
     const { incident, host } = entry

@@ -62,6 +62,16 @@ describe('a verdict that a host is dead', () => {
     expect(text).toContain('1 verdict that a host is dead, none of them false')
   })
 
+  it('that a restarted daemon gives again is of the incident that was open when the period began', () => {
+    const before = [turns('c1', 'host-down')]
+    const open = incidentEntries().slice(0, 1)
+    const dies = [turns('c1', 'unknown'), turns('c1', 'host-down')]
+    const period = { ...whole, from: '2026-01-02T03:04:09.500Z' }
+    const [{ verdicts, incidents }] = reported([before, open, dies, [turns('c1', 'healthy')]], null, period)
+    expect(incidents).toEqual([])
+    expect(verdicts).toMatchObject([{ incident: opened?.incident, false: null }])
+  })
+
   it('that a restarted daemon gives again is the same one', () => {
     const dies = [turns('c1', 'host-down')]
     const [{ verdicts }] = reported([dies, [started, turns('c1', 'unknown')], dies, [turns('c1', 'healthy')], dies])
