@@ -68,7 +68,7 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
   await server.register(rateLimit, {
     max: () => options.rules().requestsAMinute,
     // Orders have requests of their own: pages that load on must not keep a person from stopping anything.
-    keyGenerator: ({ method, ip }) => (isRead(method) ? ip : `orders ${ip}`),
+    keyGenerator: ({ method, ip }) => (isRead(method) ? '' : 'orders ') + rateLimit.normalizeIP(ip),
     timeWindow: 60_000,
     errorResponseBuilder: (_request, { after }) =>
       new LifeboatError('API_THROTTLED', `Too many requests; try again in ${after}`),

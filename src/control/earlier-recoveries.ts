@@ -39,7 +39,8 @@ export function earlierRecovery(
     const opened = journal.read({ incident, kinds: ['incident.opened'], limit: 1 })
     const folded = foldIncidents([...opened, ...own]).get(incident)
     const recovery = folded?.instances.get(instance)
-    const end = own.at(-1)
+    // What comes after its outcome (a late order that is repaired, say) is no longer about bringing it back.
+    const end = own.findLast(({ kind }) => kind === 'outcome.recorded') ?? own.at(-1)
     if (folded === undefined || recovery === undefined || end === undefined) continue
     // A plan alone leaves no traces in Nova.
     const waited = waitedForRestart(folded, recovery) || wasOffUntilNextFailure(recovery)

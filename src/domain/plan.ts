@@ -139,6 +139,8 @@ export interface WorkflowRecord {
 export interface Workflow extends WorkflowRecord {
   failure: 'host'
   hostDeadlineMs: Record<HostStepKind, number>
+  /** By which settings it reads the owners' wishes, to be compared. */
+  wishes: string
   plan(survey: Survey, segment: Segment): HostPlan
   /** As `plan`; of a large host `pause` is awaited now and then, so that others have their turn. Throws what it throws. */
   planInPieces(survey: Survey, segment: Segment, pause: () => Promise<void>): Promise<HostPlan>

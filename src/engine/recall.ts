@@ -176,16 +176,27 @@ function ownEvacuations({ original }: EarlierRecovery, { evacuations }: SeenNow)
   return own.sort((a, b) => a.id - b.id)
 }
 
+/** No host: journals name a destination so that Nova had not named. */
+const unknownHost = 'an unknown host'
+
 /** The hosts that a failed evacuation names: several where another one crossed it. */
 export function namedDestinations({ details }: Pick<ErrorRecord, 'details'>): HostName[] {
   const { destination, destinations } = details
   if (typeof destination === 'string') return [destination]
-  return Array.isArray(destinations) ? destinations.filter((host) => typeof host === 'string') : []
+  if (!Array.isArray(destinations)) return []
+  return destinations.filter((host) => typeof host === 'string' && host !== unknownHost)
+}
+
+/** Where the orders that crossed stand by now: one that Nova ended in error started no guest, and one may have got its host since. */
+function ofCrossing({ evacuations }: SeenNow, { migrations }: Record<string, unknown>): HostName[] {
+  if (!Array.isArray(migrations)) return []
+  const crossing = evacuations.filter(({ uuid }) => migrations.includes(uuid))
+  return crossing.flatMap(({ status, destHost }) => (status === 'error' ? [] : [destHost ?? unknownHost]))
 }
 
 /** Where it may have taken the guest; none: Nova shows no order that names a host. */
 function destinationsOf(earlier: EarlierRecovery, seen: SeenNow, details: Record<string, unknown>): HostName[] {
-  const named = namedDestinations({ details })
+  const named = [...new Set([...namedDestinations({ details }), ...ofCrossing(seen, details)])]
   if (named.length > 0) return named
   const own = ownEvacuations(earlier, seen)
   const record = own.find(({ uuid }) => uuid === details['migration']) ?? own.at(-1)

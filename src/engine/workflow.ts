@@ -134,6 +134,7 @@ function hostWorkflow(document: WorkflowDocument, record: WorkflowRecord, option
       'force-down': host['force-down'].deadline,
       survey: host.survey.deadline,
     },
+    wishes: JSON.stringify(settings),
     plan: (survey, segment) => planHost({ workflow, digest, settings, survey, segment }),
     planInPieces: (survey, segment, pause) => planHostInPieces({ workflow, digest, settings, survey, segment }, pause),
   }

@@ -152,10 +152,20 @@ export class Gate {
     const permission = permissions.of(permissions.incident(id), act)
     if (!permission.allowed) return 'cancelled' in permission ? permission.cancelled : permission.message
     if (act === 'closes') return null
-    if (this.#pickingUp) return 'the proof of death has not been checked again yet'
+    if (this.#pickingUp)
+      return this.#isGivenUp()
+        ? 'the proof of death may have expired while no daemon ran, and is not renewed after a cancel'
+        : 'the proof of death has not been checked again yet'
     if (this.#lacksProof()) return 'the host showed life after it was proven dead'
     if (isUnread(this.#run)) return 'this process stood still, and the proof of death could not be confirmed since'
     return proofExpired === null ? null : `the proof of death expired and could not be renewed: ${proofExpired.message}`
+  }
+
+  /** After a cancel no program renews what expires: the host may live. */
+  #isGivenUp(): boolean {
+    const { permissions, fencer, id } = this.#run
+    const { cancelled, proof } = permissions.incident(id)
+    return cancelled !== null && proof !== null && fencer.renewEveryMs(proof.method) !== null
   }
 
   /** The host showed life after it was proven dead. */
@@ -173,11 +183,9 @@ export class Gate {
    * cancel no program is run for that: it would take the storage of a host that a person has just let live.
    */
   #mayRestore(act: Act): boolean {
-    const { permissions, fencer, id } = this.#run
+    const { permissions, id } = this.#run
     const incident = permissions.incident(id)
-    const { cancelled, proof } = incident
-    const isRead = cancelled === null || proof === null || fencer.renewEveryMs(proof.method) === null
-    return isRead && !this.#pickingUp && isUnread(this.#run) && permissions.of(incident, act).allowed
+    return !this.#isGivenUp() && !this.#pickingUp && isUnread(this.#run) && permissions.of(incident, act).allowed
   }
 
   /** A cancel ends the wait for a board that does not answer. It is asked once more then, and #against says why nothing is started. */

@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
-import type { InstancePlan, StepKind, Workflow } from '../domain/plan.ts'
+import type { InstancePlan, StepKind } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
@@ -37,7 +37,6 @@ export class PlanCheck implements PlansInForce {
   readonly #refused = new Map<InstanceId, InstancePlan>()
   /** The owners' words by which instances were planned, where they were read again. */
   readonly #words = new Map<InstanceId, string>()
-  #workflow: Workflow | null = null
   /** Monotonic time as of which the plans say what the owners ask for. */
   #wordsAt = -Infinity
   #checking: Promise<void> | null = null
@@ -50,8 +49,7 @@ export class PlanCheck implements PlansInForce {
 
   /** All plans were made by the rules of that segment. */
   made(segment: Segment): void {
-    this.#rules = rulesOf(segment)
-    this.#workflow = this.#workflowInForce()
+    this.#rules = rulesOf(segment, this.#wishes())
     this.#wordsAt = this.#run.clock.now()
     this.#refused.clear()
   }
@@ -85,13 +83,11 @@ export class PlanCheck implements PlansInForce {
   }
 
   #isCurrent(): boolean {
-    const isSame = this.#rules === rulesOf(this.#run.permissions.segment(this.#incident))
-    return isSame && this.#workflow === this.#workflowInForce()
+    return this.#rules === rulesOf(this.#run.permissions.segment(this.#incident), this.#wishes())
   }
 
-  /** Another object after each reload: it reads the owners' words by the rules of that. */
-  #workflowInForce(): Workflow {
-    return this.#run.permissions.workflow(this.#incident.workflowDigest)
+  #wishes(): string {
+    return this.#run.permissions.workflow(this.#incident.workflowDigest).wishes
   }
 
   /** The first attempt to evacuate looks at its instance by itself, a moment before. Later ones and other steps do not. */
@@ -145,8 +141,8 @@ export class PlanCheck implements PlansInForce {
 const inDoubtEarlier = 'EARLIER_UNSETTLED'
 
 /** The rules that decide about instances, to be compared. */
-function rulesOf({ name, storage, policy }: Segment): string {
-  return JSON.stringify([name, storage, policy])
+function rulesOf({ name, storage, policy }: Segment, wishes: string): string {
+  return JSON.stringify([name, storage, policy, wishes])
 }
 
 /** Whether two plans order the same, whatever their sentences say. */

@@ -2,7 +2,7 @@
  * Keeps the proof of death true for as long as the incident needs it: reads it once more after a restart, makes again what
  * expires by itself, and looks for signs of life before the first write of a run that it did not see begin (law L1).
  */
-import { isAborted, sleep } from '../domain/clock.ts'
+import { deadline, isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { FenceAttempt, FencingProof, ProofRecord } from '../domain/fencing.ts'
 import type { ServiceRecord } from '../domain/service.ts'
@@ -24,6 +24,9 @@ const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT
  */
 const seenWithinMs = 10_000
 const seenWithinPart = 0.1
+
+/** The part of its period for which a run that picks up an expiring proof looks for life at most. Larger: it may expire meanwhile. */
+const lookedForPart = 0.25
 
 /** How often a proof that is renewed later is looked at. Longer: a reload that shortens its period, or another proof, is noticed too late. */
 const periodLookMs = 5_000
@@ -108,7 +111,7 @@ export class ProofKeeper {
    */
   async seeSilence(): Promise<void> {
     const { proof } = this.#holding.incident
-    if (proof === null || (proof.strength !== 'statement' && proof.proves !== 'storage')) return
+    if (proof === null || !this.#needsSilence(proof)) return
     let known: KnownRow | null = knownRow(this.#holding.incident)
     let still: { since: number; forMs: number } | null = null
     for (;;) {
@@ -143,12 +146,12 @@ export class ProofKeeper {
     const { proof } = this.#holding.incident
     const everyMs = proof === null ? null : fencer.renewEveryMs(proof.method)
     if (everyMs === null) return
-    const until = clock.now() + Math.min(stillMs(this.#holding.incident) + seenWithinMs, everyMs)
+    const until = clock.now() + Math.min(stillMs(this.#holding.incident) + seenWithinMs, everyMs * lookedForPart)
     let known = knownRow(this.#holding.incident)
     for (let isWritten = false; clock.now() < until;) {
       // A cancel lets the host live.
       await this.#holding.wait(0)
-      const row = await this.#rowOrNull()
+      const row = await this.#rowOrNull(until)
       const movement = row === null ? null : known === null ? 'written' : movementSince(known, row)
       if (movement === 'beating') return this.seeSilence()
       if (movement === 'silent' && !isWritten) return
@@ -160,14 +163,24 @@ export class ProofKeeper {
     }
   }
 
-  /** Null: Nova does not tell. */
-  async #rowOrNull(): Promise<ServiceRecord | null> {
+  /** Nothing reads again whether a word, a storage or what expires is still true. */
+  #needsSilence({ strength, proves, method }: ProofRecord): boolean {
+    return strength === 'statement' || proves === 'storage' || this.#run.fencer.renewEveryMs(method) !== null
+  }
+
+  /** Null: Nova does not tell by then. */
+  async #rowOrNull(until: number): Promise<ServiceRecord | null> {
+    const { clock, cloud, host, signal } = this.#run
+    const limit = deadline(clock, until - clock.now(), signal)
     try {
-      return await readService(this.#run)
+      const { services } = await cloud.listServices({ signal: limit.signal })
+      return services.find((row) => row.binary === 'nova-compute' && row.host === host) ?? null
     } catch (thrown) {
       const error = ensureError(thrown)
-      if (ends.has(error.code)) throw error
+      if (isAborted(signal) || error.code === 'INVARIANT') throw error
       return null
+    } finally {
+      limit.release()
     }
   }
 

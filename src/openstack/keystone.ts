@@ -24,6 +24,9 @@ const refusedProjectPauseMs = 5 * 60_000
 /** After a failed early renewal the old token goes on being used; asking on every call would slow a recovery down. */
 const renewalPauseMs = 20_000
 
+/** An early renewal holds up its calls for so long at most. Longer: a Keystone that hangs lets the poll's own time run out, and verdicts freeze. */
+const renewalWaitMs = 2_000
+
 /** A call holds a token for a minute at most, so an older one cannot come back in its answer. */
 const tokensHidden = 100
 
@@ -99,11 +102,18 @@ export class Keystone {
     if (usable !== null && now < slot.renewNotBeforeMs) return Promise.resolve(usable)
     if (slot.refused !== null && now < slot.refused.untilMs) return Promise.reject(slot.refused.error)
     slot.underWay ??= this.#login(key, slot)
-    if (usable === null) return slot.underWay
-    const current = slot
-    return slot.underWay.catch(() => {
-      current.renewNotBeforeMs = this.#clock.now() + renewalPauseMs
-      return usable
+    return usable === null ? slot.underWay : this.#renewed(slot, slot.underWay, usable)
+  }
+
+  /** The new token, or the old one when Keystone does not give it soon: nobody waits for what nobody needs yet. */
+  #renewed(slot: Slot, underWay: Promise<Token>, usable: Token): Promise<Token> {
+    return new Promise((resolve) => {
+      const keep = (): void => {
+        slot.renewNotBeforeMs = this.#clock.now() + renewalPauseMs
+        resolve(usable)
+      }
+      const stopWaiting = this.#clock.after(renewalWaitMs, keep)
+      void underWay.then(resolve, keep).finally(stopWaiting)
     })
   }
 

@@ -404,6 +404,19 @@ describe('the front', () => {
     expect(reads.filter((status) => status === 429)).toHaveLength(2)
   })
 
+  it('takes the addresses of one IPv6 network for one: a guesser has as many as they like', async () => {
+    const { server } = await open()
+    const guess = async (nth: number) => {
+      const payload = { user: 'ann', password: 'x' }
+      const remoteAddress = `2001:db8:1:1::${nth}`
+      return (await server.inject({ method: 'POST', url: '/v1/session', payload, headers: ours, remoteAddress }))
+        .statusCode
+    }
+    const guesses = []
+    for (let nth = 1; nth < 13; nth += 1) guesses.push(await guess(nth))
+    expect(guesses).toEqual([...Array<number>(10).fill(401), 429, 429])
+  })
+
   it('counts orders apart from reads: pages that load on keep nobody from stopping anything', async () => {
     const { server } = await open({ rules: () => ({ ...usual, requestsAMinute: 5 }) })
     const read = async () => (await server.inject({ url: '/v1/status', headers: as('ann') })).statusCode

@@ -10,6 +10,17 @@ const proof = { host: 'c2', method: 'bmc', strength: 'power-off', provenAt: '', 
 const proven = { kind: 'proof.recorded', ...about, data: { proof } } as NewEntry
 const voided = { kind: 'proof.voided', ...about, data: { code: 'BEATING', message: '', updatedAt: null } } as NewEntry
 
+it('ended with its outcome, whatever is settled of it much later', () => {
+  const journal = newJournal()
+  const rows = journal.append(incidentEntries())
+  const outcome = rows.find(({ kind, instance }) => kind === 'outcome.recorded' && instance === 'a')
+  const of = { incident: 'i1', host: 'c1', instance: 'a' }
+  const late = { kind: 'debt.recorded', ...of, data: { code: 'STALE_ORDER', message: 'an order waits' } }
+  journal.append([late as NewEntry])
+  expect(earlierRecovery(journal, store, 'a', null)?.endedAt).toBe(outcome?.at)
+  journal.close()
+})
+
 it.each([
   ['nothing proved it dead', [], false],
   ['it was proven dead', [proven], true],

@@ -235,10 +235,23 @@ describe('whether the guest may run elsewhere', () => {
       ['only one of both is the host that is dead now', crossed(), 'cmp03', 'running on cmp02.'],
       ['both are dead', crossed(['cmp02']), 'cmp03', null],
     ] as const)('%s', (_why, before, host, doubt) => {
-      const told = doubtAbout(before, seen({ evacuations: [record, theirs] }), host)
+      const told = doubtAbout(before, seen({ evacuations: [{ ...record, destHost: 'cmp02' }, theirs] }), host)
       if (doubt === null) expect(told).toBeNull()
       else expect(told).toContain(doubt)
     })
+  })
+
+  it.each([
+    ['it is still under way there', { destHost: 'cmp03', status: 'pre-migrating' }, 'running on cmp03.'],
+    ['Nova has not chosen a host for it', { destHost: null, status: 'accepted' }, 'running on an unknown host.'],
+    ['Nova has ended it in error', { destHost: null, status: 'error' }, null],
+  ])('one of whose hosts was not known goes by where the other order stands by now: %s', (_why, now, doubt) => {
+    const details = { migrations: ['m2', 'm3'], destinations: ['cmp02', 'an unknown host'] }
+    const theirs = { uuid: 'm3', id: 3, sourceHost: 'cmp01', ...now } as Migration
+    const evacuations = [{ ...record, destHost: 'cmp02' }, theirs]
+    const told = doubtAbout(lost({ details }, ['cmp02']), seen({ evacuations }), 'cmp01')
+    if (doubt === null) expect(told).toBeNull()
+    else expect(told).toContain(doubt)
   })
 
   it('an evacuation from another host, long ago, says nothing of ours', () => {

@@ -144,11 +144,13 @@ type Found = Ended | 'unseen' | 'unmoved' | { unsaved: Migration } | { unclaimed
 
 function metAnother({ run }: StepScene, record: StepRecord<'evacuate'>, records: readonly Migration[]): LifeboatError {
   const met = ours(records, beforeOf(record))
-  const hosts = [...new Set(met.map((migration) => destinationOf(run, migration) ?? 'an unknown host'))]
+  const found = [...new Set(met.map((migration) => destinationOf(run, migration)))]
+  const hosts = found.map((host) => host ?? 'an unknown host')
+  const destinations = found.filter((host) => host !== null)
   return new LifeboatError(
     'GUEST_ON_DESTINATION',
     `another evacuation of it was ordered while ours was on its way: the guest may be running on ${hosts.join(' and on ')}`,
-    { certainty: 'unknown', details: { migrations: met.map(({ uuid }) => uuid), destinations: hosts } },
+    { certainty: 'unknown', details: { migrations: met.map(({ uuid }) => uuid), destinations } },
   )
 }
 

@@ -44,7 +44,7 @@ function scene(steps: Steps[] = []) {
       }),
     }),
   }
-  let inForce = workflow
+  let inForce = { ...workflow, wishes: 'lifeboat' }
   const permissions = {
     incident: () => ({ workflowDigest: 'd', instances: new Map([['a', recovery]]) }),
     segment: () => segment,
@@ -81,8 +81,8 @@ function scene(steps: Steps[] = []) {
     written,
     attempt,
     recovery,
-    /** The workflow is parsed again. */
-    reload: () => (inForce = { ...workflow }),
+    /** The workflow is parsed again, by these settings. */
+    reload: (wishes: string) => (inForce = { ...workflow, wishes }),
     listings: () => listings,
     /** Nova shows that from then on; `read`: and it was read then. */
     at: (ms: number, now: Instance, read = true) => {
@@ -121,13 +121,14 @@ it.each([
 it('a reload that reads the wishes otherwise has what waits planned again', async () => {
   const { check, attempt, at, written, reload } = scene()
   at(1, before)
+  reload('lifeboat')
   expect(check.stands(attempt('evacuate'))).toBe(true)
-  reload()
+  reload('ha')
   expect(check.stands(attempt('evacuate'))).toBe(false)
   await check.refresh(attempt('evacuate'))
   expect(check.stands(attempt('evacuate'))).toBe(true)
   at(1, asked)
-  reload()
+  reload('lifeboat')
   await expect(check.refresh(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
   expect(written).toMatchObject([{ kind: 'plan.made', data: { reason: 'WISH_LEAVE' } }])
 })
@@ -136,7 +137,7 @@ it('one that waits because of an earlier incident is not planned without the kno
   const { check, attempt, at, written, reload, recovery } = scene()
   Object.assign(recovery.plan, { decision: 'hold', reason: 'EARLIER_UNSETTLED' })
   at(1, asked)
-  reload()
+  reload('ha')
   await check.refresh({ ...attempt('evacuate'), plan: recovery.plan })
   expect(written).toEqual([])
 })

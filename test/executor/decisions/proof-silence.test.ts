@@ -209,7 +209,7 @@ describe('before an expiring proof of another run is renewed', () => {
     expect(stage.incident.held?.code).toBe('HOST_ALIVE')
   })
 
-  it('a Nova that does not tell is asked for 35 s at most, and for no longer than the proof lasts', async () => {
+  it('a Nova that does not tell is asked for 35 s at most, and for a quarter of its period', async () => {
     const refusals = Array.from({ length: 200 }, () => failed('AUTH_FORBIDDEN'))
     const stage = picked()
     stage.fails('listServices', ...refusals)
@@ -217,8 +217,27 @@ describe('before an expiring proof of another run is renewed', () => {
     const short = picked()
     short.expiryMs = 20_000
     short.fails('listServices', ...refusals)
-    expect(await looked(short, 60_000)).toBe(20_000)
+    expect(await looked(short, 60_000)).toBe(5_000)
     expect(stage.incident.held).toBeNull()
+  })
+
+  it('a Nova that hangs is asked no longer than that either', async () => {
+    const stage = picked()
+    stage.expiryMs = 40_000
+    stage.run.cloud.listServices = ({ signal } = {}) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(failed('CANCELLED')))
+      })
+    expect(await looked(stage, 60_000)).toBe(10_500)
+  })
+
+  it('a row that beats holds it, too, where power is renewed', async () => {
+    const stage = new ProofStage().proven({ proves: 'power' })
+    stage.expiryMs = 600_000
+    stage.incident.verdict = verdictOf('recovering')
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:00' }
+    expect(await looked(stage, 600_000)).toBeNull()
+    expect(stage.incident.held?.code).toBe('HOST_ALIVE')
   })
 
   it('a cancel ends it: the host may live', async () => {
