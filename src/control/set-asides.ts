@@ -338,8 +338,9 @@ export class SetAsides {
     if (decision.do === 'wait') return
     const { to, because, certainty, theirs } = decision
     const { serviceId, reason } = known
-    // An incident of nova-compute that is open now ends when someone else changes the service.
-    const incident = store.openProcessOn(host)?.id ?? known.incident
+    // An incident of nova-compute that is open now ends when someone else changes the service. Our own enable is of before it.
+    const isOurs = known.state === 'taking-back' && theirs !== true
+    const incident = isOurs ? known.incident : (store.openProcessOn(host)?.id ?? known.incident)
     const data = { to, serviceId, reason, because, certainty, ...(theirs === true && { theirs }) }
     journal.append([{ kind: 'service.set-aside', incident, host, data }])
     this.#watchOf(host).wroteAt = clock.now()

@@ -223,3 +223,17 @@ async function isEnabled(tookMs: number): Promise<boolean> {
 test('a host is not enabled on what was read of Nova too long ago: it may be silent by now', async () => {
   expect([await isEnabled(1_000), await isEnabled(60_000)]).toEqual([true, false])
 })
+
+test('our own enable does not end the incident of a nova-compute that failed right after its beat', async () => {
+  const { entries } = await play(`
+    - { ${isSet} }
+    - { api_fault: { kind: hang-after, method: PUT, path: os-services, body: '"enabled"', times: 1 } }
+    - { start: [cmp02] }
+    - { when: { entry: service.set-aside, data: { to: taking-back } }, isolate: [cmp02] }
+    - { after: 0s, report: { about: PROCESS, host: cmp02, payload: { process_name: nova-compute, event: STOPPED } } }
+    - { after: 2m, note: over }
+  `)
+  const failed = entries.find(({ kind }) => kind === 'process.failed')
+  const ended = entries.find(({ kind, incident }) => kind === 'incident.closed' && incident === failed?.incident)
+  expect([failed?.host, ended]).toEqual(['cmp02', undefined])
+})

@@ -12,6 +12,7 @@ import { isWorkedOn, leftInTask } from '../late-power-orders.ts'
 import { retryRead, pause } from '../retry.ts'
 import { powerOrderOf } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
+import { throwIfFailed } from './failed-order.ts'
 import { orderedMeanwhile } from './ordered-meanwhile.ts'
 
 /**
@@ -114,14 +115,25 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       return { before: powerStateOf(seen), request: { power: wanted.vmState } }
     },
     send: wanted.send,
-    follow: async ({ run, watch, plan, signal }) => {
-      const instance = await watch.until<Instance>(plan.instanceId, signal, () => {
-        const seen = watch.instance(plan.instanceId)
-        if (seen !== undefined) requireLivingHost(run, seen)
-        const isOver = (at: Instance): boolean => reached(at) || (at.host !== run.host && isActedOn(at))
-        return arrived(seen, isOver, wanted.vmState)
-      })
-      return powerStateOf(instance)
+    follow: async (scene, { requestId }) => {
+      const { run, watch, plan, step, signal } = scene
+      const began = run.clock.now()
+      /** Of the row for which Nova was asked whether the order has failed. */
+      let askedOf: string | null = null
+      for (;;) {
+        const instance = await watch.until<Instance | 'idle'>(plan.instanceId, signal, () => {
+          const seen = watch.instance(plan.instanceId)
+          if (seen !== undefined) requireLivingHost(run, seen)
+          const isOver = (at: Instance): boolean => reached(at) || (at.host !== run.host && isActedOn(at))
+          const look = arrived(seen, isOver, wanted.vmState)
+          // What fails leaves the instance as it was, without a task.
+          const isIdle = seen?.taskState === null && watch.shownAt(plan.instanceId) > began
+          return 'wait' in look && isIdle && seen.updatedAt !== askedOf ? { found: 'idle' } : look
+        })
+        if (instance !== 'idle') return powerStateOf(instance)
+        askedOf = watch.instance(plan.instanceId)?.updatedAt ?? null
+        if (requestId !== null) await throwIfFailed(scene, requestId, step.do)
+      }
     },
     reconcile: async ({ run, watch, plan, signal }, _record, quietMs) => {
       let quietFrom: number | null = null

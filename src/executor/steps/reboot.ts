@@ -5,10 +5,10 @@
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import { requestsOf } from '../../domain/incident.ts'
-import type { InstanceAction } from '../../domain/instance.ts'
 import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
+import { throwIfFailed } from './failed-order.ts'
 import { isRunning, powerStateOf } from './power.ts'
 
 /**
@@ -50,7 +50,7 @@ export const reboot: StepDriver<'reboot'> = {
         throw new LifeboatError('STATE_MISMATCH', `it went to ERROR: ${seen.fault ?? 'no reason given'}`, {
           certainty: 'applied',
         })
-      if (isOver && !isRunning(seen) && requestId !== null) await throwIfFailed(scene, requestId)
+      if (isOver && !isRunning(seen) && requestId !== null) await throwIfFailed(scene, requestId, 'reboot')
       // Off again by now: whether its owner or another crash did that is for the next look.
       if (isOver) return powerStateOf(seen)
       await pause(run.clock, run.settings.tickMs, signal)
@@ -87,14 +87,4 @@ async function throwIfActedOn({ run, plan, recovery, signal }: StepScene, since:
   const newest = orderedSince(since, actions).find(({ requestId }) => !ours.has(requestId))
   if (newest !== undefined)
     throw new LifeboatError('STATE_MISMATCH', `someone acted on it (${newest.action}) while Nova was slow to show it`)
-}
-
-async function throwIfFailed({ run, plan, signal }: StepScene, requestId: string): Promise<void> {
-  const action: InstanceAction = await retryRead(run.clock, signal, () =>
-    run.cloud.getAction(plan.instanceId, requestId, { signal }),
-  )
-  const failed = action.events.find(({ result }) => result === 'Error')
-  if (failed === undefined && action.message !== 'Error') return
-  const why = failed?.details ?? 'Nova gives no reason'
-  throw new LifeboatError('STATE_MISMATCH', `its reboot failed: ${why}`, { certainty: 'applied' })
 }

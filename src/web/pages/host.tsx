@@ -139,7 +139,9 @@ function actsOf({ host, standingOrders, mark, setAside, verdict, incident }: Hos
   const own = standingOrders.find(
     ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'host' && scope.name === host,
   )
-  const notOurs = mark === null && setAside === null ? 'Lifeboat has set no flag on it' : null
+  const isOfItsOwn = setAside !== null && (incident === null || incident === setAside.incident)
+  const notSet = setAside === null ? 'Lifeboat has set no flag on it' : isOfItsOwn ? null : 'See its open incident'
+  const notOurs = mark === null ? notSet : null
   // Of a failed process its incident asks; a host that was only silent is back with its first beat.
   const isReturning = mark === null && setAside !== null && setAside.keptOut === null && setAside.incident !== incident
   return [

@@ -6,7 +6,7 @@ import type { StepDriver } from '../../../src/executor/step-driver.ts'
 import { confirmResize } from '../../../src/executor/steps/confirm-resize.ts'
 import { lock, resetState, unlock } from '../../../src/executor/steps/marks.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
-import { asked, evacuation, failed, record, Stage } from './stage.ts'
+import { action, asked, evacuation, failed, record, Stage } from './stage.ts'
 
 const resize = (changes: Partial<Migration> = {}): Migration =>
   evacuation(1, { type: 'resize', status: 'finished', sourceHost: 'alive', destHost: 'dead', ...changes })
@@ -315,6 +315,23 @@ describe.each([
     await stage.clock.advance(3_000)
     stage.shows(reached)
     expect(await stage.ending(ended)).toMatchObject({ vmState })
+  })
+
+  it("failed when Nova's history says so, though the instance is as it was; one that did not is waited for", async () => {
+    const stage = stageOf({})
+    const step = { ...stage.scene().step, do: name }
+    stage.actions = [{ ...action('req-1'), events: [] }]
+    const { follow } = driver as StepDriver
+    const ended = follow({ ...stage.scene(), step }, record()).catch((thrown: unknown) => thrown)
+    await stage.clock.advance(2_000)
+    stage.shows({ updatedAt: '2030-01-01T12:00:02' })
+    await stage.clock.advance(5_000)
+    const error = { event: 'compute', result: 'Error', details: 'no memory' }
+    stage.actions = [{ ...action('req-1'), events: [error] } as never]
+    stage.shows({ updatedAt: '2030-01-01T12:00:07' })
+    await stage.clock.advance(5_000)
+    expect(await ended).toMatchObject({ code: 'STATE_MISMATCH', message: `its ${name} failed: no memory` })
+    expect(stage.count('getAction')).toBe(3)
   })
 
   it('failed when it went to ERROR', async () => {
