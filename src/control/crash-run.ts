@@ -418,9 +418,9 @@ export class CrashRun {
   }
 
   /**
-   * Its host is proven dead, and nobody knows whether Nova took the restart. Taken in the middle of an evacuation it would wait in the dead
-   * host's queue with its task set on the instance that has landed elsewhere, and start the guest a second time when that host is back. So the
-   * host's incident leaves the instance to this one until Nova shows the restart, or nothing can serve it any more.
+   * Its host is proven dead, or a person cancelled, and nobody knows whether Nova took the restart. Taken in the middle of an evacuation it would
+   * wait in the dead host's queue with its task set on the instance that has landed elsewhere, and start the guest a second time when that host
+   * is back. So the host's incident leaves the instance to this one until Nova shows the restart, or nothing can serve it any more.
    *
    * @returns the pause until the next look, null when nothing is to be outlasted
    */
@@ -434,7 +434,9 @@ export class CrashRun {
     if (this.#late?.key !== step.key)
       this.#late = { key: step.key, until: clock.now() + settings.longestRequestMs, isTold: false }
     const late = this.#late
-    if ((store.openOn(this.host)?.proof ?? null) === null) return null
+    const isDead = (store.openOn(this.host)?.proof ?? null) !== null
+    // A person's cancel does not call it back: once this incident is over, the one of its host knows nothing of it.
+    if (!isDead && incident.cancelled === null) return null
     const recovery = this.#case.recovery(incident)
     const scene = restartScene(this.#parts, { incident, recovery, signal, mayAct: () => false })
     try {
@@ -450,7 +452,8 @@ export class CrashRun {
     if (restMs <= 0) return null
     if (!late.isTold) this.#case.waitsFor(step, new Date(clock.wall() + restMs).toISOString())
     late.isTold = true
-    return this.#say('Nova may still serve its restart, and its host is dead', Math.min(lookForLateMs, restMs))
+    const why = isDead ? 'Nova may still serve its restart, and its host is dead' : 'Nova may still serve its restart'
+    return this.#say(why, Math.min(lookForLateMs, restMs))
   }
 
   /** Its host is away, and the incident that recovered its instances was over before this run could see it. */

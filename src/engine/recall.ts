@@ -183,8 +183,8 @@ const unknownHost = 'an unknown host'
 export function namedDestinations({ details }: Pick<ErrorRecord, 'details'>): HostName[] {
   const { destination, destinations } = details
   if (typeof destination === 'string') return [destination]
-  if (!Array.isArray(destinations)) return []
-  return destinations.filter((host) => typeof host === 'string' && host !== unknownHost)
+  const all: unknown[] = Array.isArray(destinations) ? destinations : []
+  return all.filter((host) => typeof host === 'string').filter((host) => host !== unknownHost)
 }
 
 /** Where the orders that crossed stand by now: one that Nova ended in error started no guest, and one may have got its host since. */
