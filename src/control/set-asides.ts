@@ -327,19 +327,20 @@ export class SetAsides {
 
   #follow(host: HostName, known: SetAside, row = this.#parts.monitor.service(host)): void {
     const { monitor, store, journal, clock } = this.#parts
+    const unanswered = this.#isUnanswered(host, known)
     const decision = decideSetAside({
-      ...{ known, row },
+      ...{ known, row, unanswered },
       verdict: monitor.verdict(host),
       hasIncident: this.#hasIncident(host),
       mayReturn: this.#mayReturn(host, known),
-      unanswered: this.#isUnanswered(host, known),
     })
     if (decision.do === 'take-back') return this.#takeBack(host, known)
     if (decision.do === 'wait') return
     const { to, because, certainty, theirs } = decision
     const { serviceId, reason } = known
-    // An incident of nova-compute that is open now ends when someone else changes the service. Our own enable is of before it.
-    const isOurs = known.state === 'taking-back' && theirs !== true
+    // An incident of nova-compute that is open now ends when someone else changes the service. What our own enable may have done is of
+    // before it.
+    const isOurs = known.state === 'taking-back' && theirs !== true && unanswered
     const incident = isOurs ? known.incident : (store.openProcessOn(host)?.id ?? known.incident)
     const data = { to, serviceId, reason, because, certainty, ...(theirs === true && { theirs }) }
     journal.append([{ kind: 'service.set-aside', incident, host, data }])
