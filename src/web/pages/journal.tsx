@@ -95,7 +95,7 @@ function asked(query: URLSearchParams): Record<string, string> {
   return wanted
 }
 
-/** What the field shows of the address, which has real time: whoever is sent it may be in another zone. */
+/** The address has UTC, so that it means the same to someone in another zone; the field shows local time. */
 function momentOf(iso: string | null): string {
   const ms = Date.parse(iso ?? '')
   return Number.isNaN(ms) ? '' : inputOf(ms, 'local')
