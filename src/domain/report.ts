@@ -65,14 +65,13 @@ const processWithinMs = 600_000
 
 /**
  * Whether `order` repeats `known`. As in Masakari, `known` may carry a `generatedAt` that is later by any amount. If a guest crashes again
- * once its first crash is dealt with, that is no repetition, however soon it is; only the very report that is sent once more is one.
+ * once its first crash is dealt with, that is no repetition, however soon it is.
  *
  * @param isOver whether the failure that `known` told of is over: then only a report with the same time repeats it, since a later one is new
  */
 export function repeats(order: ReportOrder, known: Report, isOver: () => boolean): boolean {
   // The cheapest first: each report is compared with all those of a month.
-  if (!isAboutTheSame(order, known)) return false
-  if (known.settled !== null && crashedInstance(known) !== null) return known.generatedAt === order.generatedAt
+  if (!isAboutTheSame(order, known) || (known.settled !== null && crashedInstance(known) !== null)) return false
   if (Date.parse(known.generatedAt) < Date.parse(order.generatedAt) - repeatedWithinMs) return false
   return known.generatedAt === order.generatedAt || !isOver()
 }

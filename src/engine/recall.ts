@@ -188,10 +188,16 @@ export function namedDestinations({ details }: Pick<ErrorRecord, 'details'>): Ho
 }
 
 /** Where the orders that crossed stand by now: one that Nova ended in error started no guest, and one may have got its host since. */
-function ofCrossing({ evacuations }: SeenNow, { migrations }: Record<string, unknown>): HostName[] {
+function ofCrossing({ evacuations }: SeenNow, details: Record<string, unknown>): HostName[] {
+  const { migrations } = details
   if (!Array.isArray(migrations)) return []
   const crossing = evacuations.filter(({ uuid }) => migrations.includes(uuid))
-  return crossing.flatMap(({ status, destHost }) => (status === 'error' ? [] : [destHost ?? unknownHost]))
+  const isEachNamed = namedDestinations({ details }).length >= migrations.length
+  return crossing.flatMap(({ status, destHost }) => {
+    if (status === 'error') return []
+    // Nova names none of an order that nobody took; Placement may have named it.
+    return destHost === null && isEachNamed ? [] : [destHost ?? unknownHost]
+  })
 }
 
 /** Where it may have taken the guest; none: Nova shows no order that names a host. */

@@ -152,8 +152,9 @@ export class Gate {
     const permission = permissions.of(permissions.incident(id), act)
     if (!permission.allowed) return 'cancelled' in permission ? permission.cancelled : permission.message
     if (act === 'closes') return null
+    const isHeldForLife = permissions.incident(id).held?.code === 'HOST_ALIVE'
     if (this.#pickingUp)
-      return this.#isGivenUp()
+      return this.#isGivenUp() && !isHeldForLife
         ? 'the proof of death may have expired while no daemon ran, and is not renewed after a cancel'
         : 'the proof of death has not been checked again yet'
     if (this.#lacksProof()) return 'the host showed life after it was proven dead'

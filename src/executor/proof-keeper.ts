@@ -177,7 +177,9 @@ export class ProofKeeper {
       return services.find((row) => row.binary === 'nova-compute' && row.host === host) ?? null
     } catch (thrown) {
       const error = ensureError(thrown)
-      if (isAborted(signal) || error.code === 'INVARIANT') throw error
+      // A read that our own end cut off comes back as CANCELLED, and that word is a person's.
+      if (isAborted(signal)) throw new LifeboatError('SHUTDOWN', 'the run is over')
+      if (error.code === 'INVARIANT') throw error
       return null
     } finally {
       limit.release()

@@ -118,7 +118,7 @@ export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
     return ownersStop.stands ? await reading(() => watch.read(plan.instanceId)) : null
   } catch (thrown) {
     // Its owner deleted it: nothing of it is owed, and the next look says so.
-    if (ensureError(thrown).code === 'INSTANCE_GONE') return null
+    if (!mayBeOwed && ensureError(thrown).code === 'INSTANCE_GONE') return null
     throw thrown
   }
 }

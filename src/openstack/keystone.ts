@@ -21,7 +21,7 @@ import type { Transport } from './transport.ts'
 const refusedPauseMs = 30_000
 /** Whether we may act for a project changes rarely; too long and a new role assignment goes unnoticed. */
 const refusedProjectPauseMs = 5 * 60_000
-/** After a failed early renewal the old token goes on being used; asking on every call would slow a recovery down. */
+/** After an early renewal that was not answered the old token goes on being used; asking on every call would slow a recovery down. */
 const renewalPauseMs = 20_000
 
 /** An early renewal holds up its calls for so long at most. Longer: a Keystone that hangs lets the poll's own time run out, and verdicts freeze. */

@@ -100,7 +100,10 @@ function isKnown({ host }: Incident, earlier: EarlierRecovery | null): boolean {
   const error = unknownEvacuation(earlier)
   if (error === null) return true
   const named = namedDestinations(error)
-  return named.length > 0 && unsettled(named, host, earlier).length === 0
+  const { migrations } = error.details
+  // Of a crossing order Nova had not named the host.
+  const isOneUnknown = Array.isArray(migrations) && migrations.length > named.length
+  return named.length > 0 && !isOneUnknown && unsettled(named, host, earlier).length === 0
 }
 
 /** What a machine proved, a machine can prove again, as long as what was set then still stands. A person's word is of its time. */

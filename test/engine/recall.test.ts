@@ -254,6 +254,13 @@ describe('whether the guest may run elsewhere', () => {
     else expect(told).toContain(doubt)
   })
 
+  it('an order that nobody took has no host in Nova, and one from Placement counts for it', () => {
+    const details = { migrations: ['m2', 'm3'], destinations: ['cmp02', 'cmp03'] }
+    const theirs = { uuid: 'm3', id: 3, sourceHost: 'cmp01', destHost: null, status: 'accepted' } as Migration
+    const now = seen({ evacuations: [{ ...record, destHost: 'cmp02' }, theirs] })
+    expect(doubtAbout(lost({ details }, ['cmp02', 'cmp03']), now, 'cmp01')).toBeNull()
+  })
+
   it('an evacuation from another host, long ago, says nothing of ours', () => {
     const old = { ...record, sourceHost: 'cmp09', destHost: 'cmp01', status: 'done' } as Migration
     expect(doubtAbout(lost({ details: {} }), seen({ evacuations: [old] }), 'cmp01')).toBeNull()

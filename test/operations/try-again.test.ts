@@ -84,8 +84,10 @@ describe('of the instances of an incident', () => {
 
   it('one in doubt is not tried again while one of the hosts that it may be on is not known to be dead', () => {
     const doubted = ended('stuck', 'GUEST_ON_DESTINATION', { certainty: 'unknown' })
-    const known = earlier({ destinations: ['cmp02', 'cmp03'] }, ['cmp02'])
-    expect(tryAgainOf(incident({ a: doubted }), { ...facts, earlier: known })).toMatchObject({ unsure: ['a'] })
+    for (const destinations of [['cmp02', 'cmp03'], ['cmp02']]) {
+      const known = earlier({ migrations: ['m2', 'm3'], destinations }, ['cmp02'])
+      expect(tryAgainOf(incident({ a: doubted }), { ...facts, earlier: known })).toMatchObject({ unsure: ['a'] })
+    }
   })
 
   it('nothing is offered while the incident is open, or of one that only observed', () => {

@@ -231,6 +231,16 @@ describe('before an expiring proof of another run is renewed', () => {
     expect(await looked(stage, 60_000)).toBe(10_500)
   })
 
+  it('the end of the daemon is no cancel, although it cuts the question off', async () => {
+    const stage = picked()
+    stage.run.cloud.listServices = ({ signal } = {}) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(failed('CANCELLED')))
+      })
+    stage.clock.after(3_000, () => stage.stop.abort())
+    expect(await stage.ending(stage.keeper.seeLifeBeforeRenewal())).toBe('SHUTDOWN')
+  })
+
   it('a row that beats holds it, too, where power is renewed', async () => {
     const stage = new ProofStage().proven({ proves: 'power' })
     stage.expiryMs = 600_000

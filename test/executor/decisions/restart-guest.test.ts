@@ -140,13 +140,6 @@ describe('the stop of an owner that crossed the reboot', () => {
     stage.instances.delete('i-1')
     expect(await obeyed()).toBeNull()
   })
-
-  it('is not owed any more once its owner deletes it while the stop is given again', async () => {
-    stage.actions = [action('stop', 2)]
-    stage.onWrite = () => stage.shows({ vmState: 'deleted', status: 'DELETED', updatedAt: '2030-01-01T12:01:00' })
-    expect(await obeyed()).toBeNull()
-    expect(stage.count('stop')).toBe(1)
-  })
 })
 
 describe('a guest that is off since its host came back', () => {
