@@ -265,14 +265,18 @@ export class HostReturns {
     // What is ordered for it now explains its silence; when that ends it is told.
     if (orderHolds(host, orders, [monitor.segment(host).name]) !== null) return
     const instances = await cloud.listInstances(host, { signal })
-    watch.hasBeaten = false
-    if (instances.length === 0) return
+    if (instances.length === 0) {
+      watch.hasBeaten = false
+      return
+    }
     const shown = instances.slice(0, 5).map(({ name }) => name)
     const more = instances.length > shown.length ? ` and ${instances.length - shown.length} more` : ''
     const message = `${host} beat again under our forced_down and has fallen silent. Nova has instances on it: ${shown.join(', ')}${more}. Lifeboat does not recover them by itself. If the host is dead: lifeboat recover ${host} --proof "how you know"`
     const incident = incidentOf(record)
     const base = { ...(incident !== undefined && { incident }), host }
     journal.append([{ kind: 'alarm.raised', ...base, data: { code: silentAgain, message } }])
+    // Only now: a journal that refuses it is asked again at the next look.
+    watch.hasBeaten = false
   }
 
   /** A host that stays away needs no entry. */
@@ -360,7 +364,9 @@ export class HostReturns {
       journal,
       clock,
       record: () => this.#record(host),
-      mayWrite: () => this.#blocked(host) === null && store.openOn(host) === undefined,
+      // A person may keep it out while the service is read.
+      mayWrite: () =>
+        this.#blocked(host) === null && store.openOn(host) === undefined && this.#record(host).order?.keepOut !== true,
       noteOurWrite: ({ host: of, updatedAt }, sentAt) => monitor.noteOurWrite(of, updatedAt, sentAt),
       signal,
       reconcileQuietMs: settings.reconcileQuietMs,

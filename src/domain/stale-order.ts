@@ -151,8 +151,7 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     records.some((record) => carried.includes(record.uuid) && wentTo(order.host, record))
   // Nova carries it out even after the instance has landed elsewhere, if another stale order has left the task of an evacuation (§2.7).
   const landed = outcome?.after?.host ?? order.host
-  if (isThere && landed !== order.host && actedSince(facts) === null)
-    return close('struck', mayRunTwice(landed, instance))
+  if (isThere && landed !== order.host && !wasMovedSince(facts)) return close('struck', mayRunTwice(landed, instance))
   if (!isTaken(facts)) {
     if (isThere)
       return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
@@ -224,6 +223,21 @@ function whyNotOurs(facts: StaleOrderFacts, instance: Instance): string | null {
   if (instance.host !== outcome.after?.host)
     return `Lifeboat had brought it to ${outcome.after?.host ?? 'no host'}, and it is on ${instance.host ?? 'no host'} by now`
   return actedSince(facts)
+}
+
+/** Orders that may bring an instance to another host, or back. */
+const moves: ReadonlySet<string> = new Set([
+  'live-migration',
+  'migrate',
+  'resize',
+  'revertResize',
+  'evacuate',
+  'unshelve',
+])
+
+/** Whether someone moved it since: a reboot or a snapshot takes no guest anywhere, and explains nothing. */
+function wasMovedSince(facts: StaleOrderFacts): boolean {
+  return actedSince(facts) !== null && moves.has(facts.newest?.action ?? '')
 }
 
 /** What others than Lifeboat did to the instance since the order, for people; null: nothing. */

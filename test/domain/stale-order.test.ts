@@ -76,6 +76,9 @@ it('an order that was carried out after its instance had landed elsewhere may ru
   expect(what({ records: moved, instance: { ...active, host: 'gone' } })).toBe('wait')
   const newest = { action: 'live-migration', requestId: 'req-x', userId: 'u', startedAt: '' }
   expect(what({ records, newest, instance: { ...active, host: 'gone' } })).toBe('harmless')
+  // A reboot brought it nowhere.
+  const rebooted = { ...newest, action: 'reboot' }
+  expect(what({ records, newest: rebooted, instance: { ...active, host: 'gone' } })).toBe('struck')
 })
 
 describe('an order that broke its instance', () => {
