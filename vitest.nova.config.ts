@@ -4,9 +4,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/nova/**/*.test.ts'],
-    // Each wait has a limit of its own (test/nova/daemon-process.ts). A test that is cut off goes on beside the next one.
-    testTimeout: 1_200_000,
-    hookTimeout: 1_200_000,
+    // Each wait has a shorter limit of its own (test/nova/daemon-process.ts). A test that is cut off goes on beside the next one.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     pool: 'forks',
     // A poll's default of one second is too short for a machine that does something else too.
     expect: { poll: { timeout: 60_000 } },

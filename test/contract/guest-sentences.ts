@@ -89,6 +89,9 @@ export function guestSentences(scene: Scene): void {
       for (const kind of ['left', 'late'] as const) await scene.steps.settled(id[kind], 'stopped')
       await scene.cloud.crashGuest(id.unheard, 'unheard')
       unheardAt = Date.now()
+      // Nova-compute hears again what its libvirtd tells once it has connected anew, which it does when it is asked for something.
+      const hears = async (): Promise<boolean> => (await scene.steps.diagnostics(id.paused)).status === 200
+      await scene.steps.until(hears, 'nova-compute is connected')
       await scene.cloud.pauseGuest(id.paused)
       await scene.steps.until(async () => (await scene.steps.state(id.paused)).power === 3, 'its power is written')
       expect(await scene.steps.state(id.paused)).toMatchObject({ ...running, power: 3 })

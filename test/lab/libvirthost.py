@@ -17,6 +17,8 @@ import uuid
 LAB = pathlib.Path("/lab")
 ETC, STATE = LAB / "etc", LAB / "state"
 INSTANCES = STATE / "instances"
+# A libvirtd that takes a connection and never answers would be waited for without end.
+ANSWER_S = 30
 KEPT = {"etc": "/etc/libvirt", "lib": "/var/lib/libvirt", "cache": "/var/cache/libvirt", "log": "/var/log/libvirt"}
 
 # Plain QEMU: no cgroups, AppArmor or ownership changes, and its own console file rather than virtlogd's.
@@ -74,11 +76,16 @@ def befall(power, guest, what):
     die = ["pkill", "-KILL", "-f", f"qemu.* -uuid {guest}"]
     commands = {
         "crash": [die],
-        "crash-unheard": [["pkill", "-KILL", "-x", "libvirtd"], die, ["sh", "-c", "libvirtd >/dev/null 2>&1 &"]],
+        "crash-unheard": [["pkill", "-KILL", "-x", "libvirtd"], die],
         "pause": [["virsh", "-c", "qemu:///system", "suspend", guest]],
     }
-    for command in commands[what]:
-        subprocess.run(inside(power, *command), check=True, stdout=subprocess.DEVNULL)
+    try:
+        for command in commands[what]:
+            subprocess.run(inside(power, *command), check=True, stdout=subprocess.DEVNULL, timeout=ANSWER_S)
+    finally:
+        # Also where the guest had no QEMU: a host without a libvirtd fails everything that comes after.
+        if what == "crash-unheard":
+            subprocess.run(inside(power, "sh", "-c", "libvirtd >/dev/null 2>&1 &"), check=True)
     wait_libvirt(power)
 
 
@@ -86,9 +93,9 @@ def wait_libvirt(power, seconds=60):
     end = time.time() + seconds
     while time.time() < end:
         try:
-            if not subprocess.run(inside(power, "virsh", "-c", "qemu:///system", "list"), capture_output=True).returncode:
+            if not subprocess.run(inside(power, "virsh", "-c", "qemu:///system", "list"), capture_output=True, timeout=ANSWER_S).returncode:
                 return
-        except (OSError, IndexError):
+        except (OSError, IndexError, subprocess.TimeoutExpired):
             pass
         time.sleep(0.1)
     sys.exit(f"lab: a host's libvirtd did not answer within {seconds} s")

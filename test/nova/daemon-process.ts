@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { parse } from 'yaml'
 import type { Entry } from '../../src/domain/entry.ts'
 import { foldIncidents, type Incident } from '../../src/domain/incident.ts'
@@ -35,7 +36,7 @@ export class DaemonProcess {
     await until('the daemon is ready', async () => {
       if (child.exitCode !== null)
         throw new Error(`the daemon ended with ${child.exitCode}: ${this.#output.slice(-2000)}`)
-      const answer = await fetch('http://127.0.0.1:9393/readyz').catch(() => null)
+      const answer = await fetch('http://127.0.0.1:9393/readyz', soon()).catch(() => null)
       return answer?.ok === true
     })
     return this
@@ -56,7 +57,7 @@ export class DaemonProcess {
   }
 
   get runs(): boolean {
-    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null
+    return this.#child !== null && !hasEnded(this.#child)
   }
 
   /** SIGSTOP: the process stands still, as when it is swapped out or its machine is suspended. */
@@ -102,8 +103,8 @@ export class DaemonProcess {
   /** What Prometheus would read of it now; empty while it does not answer. */
   async metrics(): Promise<string> {
     const { http } = parse(readFileSync(this.config, 'utf8')) as { http: { listen: string } }
-    const answer = await fetch(`http://${http.listen}/metrics`).catch(() => null)
-    return (await answer?.text()) ?? ''
+    const answer = await fetch(`http://${http.listen}/metrics`, soon()).catch(() => null)
+    return (await answer?.text().catch(() => '')) ?? ''
   }
 
   /** Waits until every host is healthy: the daemon has watched each of them beat. */
@@ -144,18 +145,23 @@ export class DaemonProcess {
     await this.#end('SIGKILL')
   }
 
+  /** SIGTERM, and SIGKILL to one that goes on for as long as systemd would wait. Throws then: it is to end by itself. */
   async stop(): Promise<void> {
-    await this.#end('SIGTERM')
+    const ended = await this.#end('SIGTERM')
     writeFileSync(join(this.stateDir, 'daemon.log'), this.#output)
+    if (!ended) throw new Error(`the daemon went on after SIGTERM: ${this.#output.slice(-2000)}`)
   }
 
-  async #end(signal: NodeJS.Signals): Promise<void> {
+  async #end(signal: NodeJS.Signals): Promise<boolean> {
     const child = this.#child
     this.#child = null
-    if (child === null || child.exitCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
+    if (child === null || hasEnded(child)) return true
+    const exit = new Promise<true>((resolve) => child.once('exit', () => resolve(true)))
     child.kill(signal)
-    await ended
+    const ended = await Promise.race([exit, setTimeout(stopLimitMs, false, { ref: false })])
+    if (!ended) child.kill('SIGKILL')
+    await exit
+    return ended
   }
 
   /** Runs a command of the CLI beside the daemon. */
@@ -163,6 +169,7 @@ export class DaemonProcess {
     return new Promise((resolve) => {
       const child = spawn(process.execPath, ['dist/bundle/main.js', ...args, '--config', this.config], {
         env: this.env,
+        timeout: patienceMs,
       })
       let stdout = ''
       let stderr = ''
@@ -172,6 +179,15 @@ export class DaemonProcess {
     })
   }
 }
+
+/** systemd's TimeoutStopSec (systemd/lifeboat.service). */
+const stopLimitMs = 90_000
+
+/** One that a signal ended has no exit code. */
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
+
+/** A daemon that takes a connection and answers nothing has not answered. */
+const soon = (): RequestInit => ({ signal: AbortSignal.timeout(10_000) })
 
 /** The sum of a metric over everything that has these labels. */
 export function total(page: string, name: string, labels: string[]): number {
@@ -197,6 +213,6 @@ export async function until<T>(
     const answer = await ask()
     if (answer !== undefined && answer !== false) return answer
     if (Date.now() > end) throw new Error(`waited ${limitMs / 1000} s in vain for: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await setTimeout(200)
   }
 }

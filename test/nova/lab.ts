@@ -15,10 +15,13 @@ export async function lab(...words: string[]): Promise<string> {
   return labWith({}, ...words)
 }
 
+/** Its own waits end after at most 300 s, one after another. What stands still longer would stand still until the whole run is cut off. */
+const verbLimitMs = 600_000
+
 /** The same with variables of its environment: LAB_HYPERVISOR. */
 export async function labWith(variables: Record<string, string>, ...words: string[]): Promise<string> {
   const env = { ...process.env, ...variables }
-  const { stdout } = await run(labCommand, words, { maxBuffer: 64 * 1024 * 1024, env })
+  const { stdout } = await run(labCommand, words, { maxBuffer: 64 * 1024 * 1024, env, timeout: verbLimitMs })
   return stdout
 }
 
