@@ -20,7 +20,7 @@ interface TopicRule {
   severity: NoticeSeverity
   means: string
   /**
-   * The same again (topic, order or incident or host, code) within this time is a duplicate and is not told. Shorter: a host that flickers fills a pager;
+   * The same again (topic, order or instance or incident or host, code) within this time is a duplicate and is not told. Shorter: a host that flickers fills a pager;
    * longer: a second failure is not told. Infinity: once for each incident.
    */
   quietMs: number
@@ -273,6 +273,8 @@ export interface Notice {
   project: string | null
   /** Key of the order that an alarm is about. */
   order?: string
+  /** The instance that an alarm is about. */
+  instance?: InstanceId
   /** Ties a project's notices of one failure together without naming the host; null for operators. */
   reference: string | null
   /** Of the project, up to the configured number; `instanceCount` has them all. */
@@ -341,6 +343,7 @@ export const deadLetterCodes = {
   TOO_OLD: 'It could not be delivered within give_up_after',
   QUEUE_FULL: 'Too many notices waited for the receiver: the oldest was dropped',
   NO_RECEIVER: 'The configuration no longer has this receiver',
+  NOT_ITS_OWN: 'The configuration no longer lets this receiver hear of the project',
 } as const
 export type DeadLetterCode = keyof typeof deadLetterCodes
 

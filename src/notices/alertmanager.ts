@@ -63,10 +63,21 @@ export function alertsAddress(url: string): string {
 /** An alert is named by its labels: with another severity it is another one, and the one before ends. */
 function ended(notice: Notice, options: AlertmanagerOptions): PostedAlert[] {
   const alert = alertOf(notice)
-  const { was, action, since } = alert
+  const { was, action } = alert
   if (was === null || !isTold(was, options) || (action !== 'resolve' && was === notice.severity)) return []
+  const startsAt = notAhead(alert.since, options)
+  const at = notAhead(notice.at, options)
   // Never before it began: that is no alert to Alertmanager.
-  return [{ labels: labelsOf(alert, was, options), startsAt: since, endsAt: notice.at > since ? notice.at : since }]
+  return [{ labels: labelsOf(alert, was, options), startsAt, endsAt: at > startsAt ? at : startsAt }]
+}
+
+/**
+ * Alertmanager refuses an alert that ends before it begins, and takes one whose end is ahead for one that stands. The wall clock may have
+ * been set back since the notice was told.
+ */
+function notAhead(at: string, { clock }: AlertmanagerOptions): string {
+  const now = new Date(clock.wall()).toISOString()
+  return at < now ? at : now
 }
 
 function firing(notice: Notice, endsAt: string, options: AlertmanagerOptions): PostedAlert[] {
@@ -80,7 +91,7 @@ function firing(notice: Notice, endsAt: string, options: AlertmanagerOptions): P
     {
       labels: labelsOf(alert, severity, options),
       annotations: { summary: subject, description: text, topic, code, mode },
-      ...{ startsAt: alert.since, endsAt },
+      ...{ startsAt: notAhead(alert.since, options), endsAt },
       ...(link !== null && { generatorURL: link }),
     },
   ]

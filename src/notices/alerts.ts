@@ -75,7 +75,15 @@ export function troubleOf(draft: Draft): Trouble | null {
   return { key: [subject, ...Object.values(namedBy(subject, draft))].join(':'), action, labels: more(labels, draft) }
 }
 
-function namedBy(subject: Subject, { host, incident, order, code, held, reference }: Draft): Record<string, string> {
+/** The key of an incident's trouble. */
+export function incidentKey(incident: string | null): string {
+  return `incident:${incident ?? ''}`
+}
+
+function namedBy(
+  subject: Subject,
+  { host, incident, instance, order, code, held, reference }: Draft,
+): Record<string, string> {
   switch (subject) {
     case 'host':
       return { host: host ?? '' }
@@ -86,7 +94,7 @@ function namedBy(subject: Subject, { host, incident, order, code, held, referenc
     case 'held':
       return { scope: held?.scope ?? code }
     case 'alarm':
-      return { code, about: order ?? incident ?? host ?? 'cloud' }
+      return { code, about: order ?? instance ?? incident ?? host ?? 'cloud' }
     case 'owner':
       return { reference: reference ?? '' }
     case 'control-plane':

@@ -4,6 +4,7 @@
  */
 import type { Entry } from '../domain/entry.ts'
 import { noticeTopics, type Notice, type NoticeTopic } from '../domain/notice.ts'
+import { staleOrderCode } from '../domain/stale-order.ts'
 import type { HostName } from '../domain/service.ts'
 
 /** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
@@ -19,7 +20,10 @@ const contraries: Partial<Record<NoticeTopic, readonly NoticeTopic[]>> = {
 /** After these people wait to hear that the host is well. */
 const troubles: ReadonlySet<NoticeTopic> = new Set<NoticeTopic>(['host-down', 'host-trouble', 'contradiction'])
 
-type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'order' | 'code' | 'cause' | 'held'>
+/** Alarms that name what was gathered since the one before: with another message it is another one, however soon it comes. */
+const gathered: ReadonlySet<string> = new Set([staleOrderCode, 'TOO_MANY_PROCESSES_DOWN'])
+
+type About = Pick<Notice, 'topic' | 'incident' | 'instance' | 'host' | 'order' | 'code' | 'cause' | 'held' | 'message'>
 
 export class Deduplication {
   readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
@@ -28,19 +32,19 @@ export class Deduplication {
 
   /** Told at `at`. */
   told(about: About, at: number): void {
-    const { topic, code, host } = about
+    const { topic, host } = about
     const subject = subjectOf(about)
     this.#turn(topic, subject)
     if (host !== null && troubles.has(topic)) this.#troubled.set(host, about)
     for (const [key, one] of this.#told) if (at - one.at > forgetAfterMs) this.#told.delete(key)
-    if (noticeTopics[topic].quietMs > 0) this.#told.set(keyOf(topic, subject, code), { topic, subject, at })
+    if (noticeTopics[topic].quietMs > 0) this.#told.set(keyOf(about), { topic, subject, at })
   }
 
   isOld(about: About, now: number): boolean {
     // What is new in a group was found out before.
     if (about.held !== undefined) return false
     if (this.#isToldTrouble(about)) return true
-    const last = this.#told.get(keyOf(about.topic, subjectOf(about), about.code))
+    const last = this.#told.get(keyOf(about))
     return last !== undefined && now - last.at < noticeTopics[about.topic].quietMs
   }
 
@@ -82,10 +86,11 @@ export class Deduplication {
 }
 
 /** The brake's scope is its code. */
-function subjectOf({ order, incident, host, code }: About): string {
-  return order ?? incident ?? host ?? code
+function subjectOf({ order, instance, incident, host, code }: About): string {
+  return order ?? instance ?? incident ?? host ?? code
 }
 
-function keyOf(topic: NoticeTopic, subject: string, code: string): string {
-  return JSON.stringify([topic, subject, code])
+function keyOf(about: About): string {
+  const { topic, code, message } = about
+  return JSON.stringify([topic, subjectOf(about), code, ...(gathered.has(code) ? [message] : [])])
 }

@@ -14,7 +14,7 @@ import { deadLetterCodes, type DeadLetterCode, type Notice } from '../domain/not
 import type { Observer } from '../domain/observer.ts'
 import type { Deliver, Ended } from './delivery.ts'
 import { NoticeQueue, type Waiting } from './queue.ts'
-import type { NoticeRules } from './rules.ts'
+import { mayHave, type NoticeRules } from './rules.ts'
 
 /**
  * Ends are put on record together, this long after the first: each commit holds up the whole daemon for a moment, and a
@@ -98,9 +98,12 @@ export class Dispatcher {
 
   #giveUp(receiver: string, known: boolean): void {
     const { clock, rules } = this.#parts
-    const { giveUpAfterMs, queueLimit } = rules()
+    const { giveUpAfterMs, queueLimit, receivers } = rules()
+    const rule = receivers.get(receiver)
+    const isItsOwn = (notice: Notice): boolean => rule === undefined || mayHave(rule, notice)
     const limits = known ? { giveUpAfterMs, limit: queueLimit } : { giveUpAfterMs: Infinity, limit: 0 }
-    const { tooOld, tooMany } = this.queue.overdue(receiver, clock.now(), limits)
+    const { notItsOwn, tooOld, tooMany } = this.queue.overdue(receiver, clock.now(), { ...limits, isItsOwn })
+    for (const one of notItsOwn) this.#deadLetter(receiver, one, 'NOT_ITS_OWN')
     for (const one of tooOld) this.#deadLetter(receiver, one, 'TOO_OLD')
     for (const one of tooMany) this.#deadLetter(receiver, one, known ? 'QUEUE_FULL' : 'NO_RECEIVER')
   }

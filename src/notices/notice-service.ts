@@ -10,7 +10,7 @@ import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { Notice, NoticeTest, NoticeTestResult, ReceiverHealth } from '../domain/notice.ts'
+import type { Notice, NoticeAlert, NoticeTest, NoticeTestResult, ReceiverHealth } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
 import { isAboutTrouble } from './alerts.ts'
 import { aboutOf, Dispatcher } from './dispatcher.ts'
@@ -211,7 +211,9 @@ export class NoticeService {
 
   #hear(entry: Entry): void {
     this.#health.follow(entry)
-    if (!this.#started || !watched.includes(entry.kind) || this.#rules.receivers.size === 0) return
+    if (!this.#started || !watched.includes(entry.kind)) return
+    // Without any the ends of what stands are still heard of: a receiver that comes back must not be told of it for ever.
+    if (this.#rules.receivers.size === 0 && this.#alerts.isEmpty) return
     this.#inbox.push(entry)
     this.#wakeUp(0)
   }
@@ -266,7 +268,8 @@ export class NoticeService {
     const troubleTold = this.#deduplication.isTroubled(entry.host)
     const heldIn = this.#held.scopeOf(entry.incident)
     const ofRunBefore = entry.seq <= this.#foundSeq
-    return { mode: mode(), incident: this.#incident(entry), troubleTold, heldIn, ofRunBefore }
+    const offTold = this.#alerts.topicOf(entry.incident) === 'instances-off'
+    return { mode: mode(), incident: this.#incident(entry), troubleTold, offTold, heldIn, ofRunBefore }
   }
 
   /** A freeze is told once it lasted; its end only when its beginning was told, in an earlier run too. */
@@ -305,7 +308,7 @@ export class NoticeService {
       // A trouble that was over in between is a new one, however soon it comes again.
       const isNew = entry.seq > this.#foundSeq && alert?.action === 'trigger' && alert.was === null
       const isOld = !isNew && this.#deduplication.isOld(draft, this.#parts.clock.now())
-      if (receivers.length === 0 || (!told.has(id) && isOld)) return []
+      if ((receivers.length === 0 && !this.#isUnheardEnd(alert)) || (!told.has(id) && isOld)) return []
       this.#deduplication.told(draft, onOurClock(this.#parts.clock, entry.at))
       if (told.has(id)) return []
       const notice = { ...draft, id, receivers, ...(alert !== null && { alert }) }
@@ -313,6 +316,12 @@ export class NoticeService {
       return [notice]
     })
     if (notices.length > 0) this.#tell(notices)
+  }
+
+  /** Of a trouble that a receiver was told of that is not configured now: it may come back, and the end is on record for it. */
+  #isUnheardEnd(alert: NoticeAlert | null): boolean {
+    if (alert?.action !== 'resolve') return false
+    return [...this.#alerts.toldOf(alert)].some((name) => !this.#rules.receivers.has(name))
   }
 
   /** Record before act: what is not in the journal is not sent. */

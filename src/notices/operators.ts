@@ -19,6 +19,8 @@ export interface Known {
   incident: Incident | undefined
   /** People were told that the entry's host is in trouble, in an earlier run too, and it was not well since. */
   troubleTold: boolean
+  /** People were told last of the entry's incident that instances of it are off. */
+  offTold: boolean
   /** The group of the brake in which people were told of the entry's incident; null: none. */
   heldIn: { scope: ScopeId; title: string } | null
   /** The entry was written before this run began. */
@@ -87,7 +89,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       if (entry.data.evidence !== undefined) return null
       return {
         ...draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message }),
-        ...(entry.data.order !== undefined && { order: entry.data.order }),
+        ...omitUndefined({ order: entry.data.order, instance: entry.instance ?? undefined }),
       }
     case 'process.failed': {
       const { process, verdict, mode, segment, openedBy } = entry.data
@@ -147,7 +149,8 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     }
     case 'instances.watched': {
       const { to, off, started, message } = entry.data
-      if (off === 0 && started === 0) return null
+      // Others may have started what people were told is off.
+      if (off === 0 && started === 0 && !known.offTold) return null
       const code = off === 0 ? 'ALL_RUN' : to === 'known' ? 'INSTANCES_OFF' : 'INSTANCES_OFF_SO_FAR'
       const start = `Start them: lifeboat incident start ${entry.incident} --reason "why"`
       const lines = off === 0 ? [message] : [message, ...cut(namesOfOff(incident)), start]

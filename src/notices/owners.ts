@@ -40,6 +40,8 @@ export class Owners {
   readonly #parts: OwnersParts
   /** Of hosts whose failure is not over: project -> what it was told. */
   readonly #told = new Map<string, Map<string, Notice>>()
+  /** Of each host: the last incident whose ends were told, and of what each project was told there. */
+  readonly #toldEnds = new Map<string, { incident: string; ends: Map<string, string> }>()
   /** Hosts with an open incident, as the entries tell. */
   readonly #open = new Set<string>()
   /** Open incidents of processes and of single instances: their hosts live, and their ends say nothing of a host. */
@@ -72,7 +74,7 @@ export class Owners {
   remember(notice: Notice): void {
     const { topic, host, project } = notice
     if (host === null || project === null) return
-    if (topic === 'instances-ended') this.#toldTheEnd(host, project)
+    if (topic === 'instances-ended') this.#toldTheEnd(host, project, notice)
     if (topic !== 'instances-affected') return
     const told = this.#told.get(host) ?? new Map<string, Notice>()
     this.#told.set(host, told.set(project, notice))
@@ -131,7 +133,9 @@ export class Owners {
       const known = incident(entry.incident ?? '')
       this.forget(host)
       if (known === undefined || !tellsTenants(receivers, known.segment)) return []
-      return endedDrafts(entry, known, told, { maxInstances })
+      const drafts = endedDrafts(entry, known, told, { maxInstances })
+      // After a return each change of one instance is such an end: of the projects of the others nothing has changed.
+      return drafts.filter((draft) => !this.#isToldEnd(host, draft))
     }
     if (entry.kind !== 'verdict.changed' || entry.data.kind !== 'healthy' || this.#open.has(host)) return []
     if (this.#watched.has(host)) return []
@@ -169,10 +173,21 @@ export class Owners {
   }
 
   /** Once every project knows the end, the next failure of the host is a new one. */
-  #toldTheEnd(host: string, project: string): void {
+  #toldTheEnd(host: string, project: string, notice: Notice): void {
+    const { incident } = notice
+    if (incident !== null) {
+      const known = this.#toldEnds.get(host)
+      const ends = known?.incident === incident ? known.ends : new Map<string, string>()
+      this.#toldEnds.set(host, { incident, ends: ends.set(project, contentOf(notice)) })
+    }
     const told = this.#told.get(host)
     told?.delete(project)
     if (told?.size === 0) this.#told.delete(host)
+  }
+
+  #isToldEnd(host: string, draft: Draft): boolean {
+    const known = this.#toldEnds.get(host)
+    return known?.incident === draft.incident && known?.ends.get(draft.project ?? '') === contentOf(draft)
   }
 
   async #onHost(host: string): Promise<Instance[]> {
@@ -203,6 +218,12 @@ export class Owners {
 function isTheEnd(entry: Entry): entry is Extract<Entry, { kind: 'incident.closed' | 'instances.watched' }> {
   if (entry.kind === 'incident.closed') return entry.data.watched !== true
   return entry.kind === 'instances.watched' && entry.data.to === 'known'
+}
+
+/** What a project is told of its instances. The journal gives the fields of each in another order. */
+function contentOf({ code: end, instances = [], instanceCount, notBack }: Draft): string {
+  const told = instances.map(({ id, name, state, code, host }) => [id, name, state, code, host])
+  return JSON.stringify([end, told, instanceCount, notBack])
 }
 
 function segmentOf(entry: Entry): string {

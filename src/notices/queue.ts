@@ -83,22 +83,22 @@ export class NoticeQueue {
     return this.#lines.get(receiver)?.waiting.length ?? 0
   }
 
-  /** What must be given up: too old, or in the way of newer ones. Never what is under way. */
+  /** What must be given up: not the receiver's own any more, too old, or in the way of newer ones. Never what is under way. */
   overdue(
     receiver: string,
     now: number,
-    { giveUpAfterMs, limit }: { giveUpAfterMs: number; limit: number },
-  ): {
-    tooOld: Waiting[]
-    tooMany: Waiting[]
-  } {
+    { giveUpAfterMs, limit, isItsOwn }: { giveUpAfterMs: number; limit: number; isItsOwn: (notice: Notice) => boolean },
+  ): Record<'notItsOwn' | 'tooOld' | 'tooMany', Waiting[]> {
     const { waiting, failures } = this.#line(receiver)
     const idle = waiting.filter(({ inFlight }) => !inFlight)
     // One that was never tried, because no daemon ran, gets its one try; not behind one that just failed there.
     const mayGo = ({ attempts }: Waiting): boolean => attempts > 0 || failures > 0
-    const tooOld = idle.filter((one) => mayGo(one) && now - one.queuedAt >= giveUpAfterMs)
-    const left = idle.filter((one) => !tooOld.includes(one))
-    return { tooOld, tooMany: left.slice(0, Math.max(0, this.size(receiver) - tooOld.length - limit)) }
+    const notItsOwn = idle.filter(({ notice }) => !isItsOwn(notice))
+    const own = idle.filter((one) => !notItsOwn.includes(one))
+    const tooOld = own.filter((one) => mayGo(one) && now - one.queuedAt >= giveUpAfterMs)
+    const left = own.filter((one) => !tooOld.includes(one))
+    const kept = this.size(receiver) - notItsOwn.length - tooOld.length
+    return { notItsOwn, tooOld, tooMany: left.slice(0, Math.max(0, kept - limit)) }
   }
 
   /** What may be tried now, in order. */

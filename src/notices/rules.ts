@@ -60,6 +60,11 @@ export function receiversOf(
   return [...receivers].filter(isFor).map(([name]) => name)
 }
 
+/** Whether the receiver may still get what it was to get: its audience, and the projects that it may hear of. */
+export function mayHave(rule: ReceiverRule, { audience, project }: Pick<Notice, 'audience' | 'project'>): boolean {
+  return rule.audience === audience && ofProject(rule, project)
+}
+
 /** Whether anybody is told of a project's instances in a segment: without that nothing is read for tenants. */
 export function tellsTenants(receivers: ReadonlyMap<string, ReceiverRule>, segment: string): boolean {
   return [...receivers.values()].some((rule) => rule.audience === 'tenant' && ofSegment(rule, segment))
@@ -68,8 +73,12 @@ export function tellsTenants(receivers: ReadonlyMap<string, ReceiverRule>, segme
 function wants(rule: ReceiverRule, { topic, audience, segment, project, severity }: Draft): boolean {
   if (rule.audience !== audience || !ofSegment(rule, segment)) return false
   if (!ofTopic(rule, { topic })) return false
-  if (rule.projects !== null && (project === null || !rule.projects.includes(project))) return false
+  if (!ofProject(rule, project)) return false
   return noticeSeverities.indexOf(severity) >= noticeSeverities.indexOf(rule.least)
+}
+
+function ofProject({ projects }: ReceiverRule, project: string | null): boolean {
+  return projects === null || (project !== null && projects.includes(project))
 }
 
 function ofTopic({ topics }: ReceiverRule, { topic }: Pick<Draft, 'topic'>): boolean {

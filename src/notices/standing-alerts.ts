@@ -2,8 +2,8 @@
  * The troubles that people were told of and whose end they were not: how bad each was told to be, since when, and to whom. Folded from
  * the notices on record, so that a restart knows them.
  */
-import type { Notice, NoticeAlert } from '../domain/notice.ts'
-import { troubleOf } from './alerts.ts'
+import type { Notice, NoticeAlert, NoticeTopic } from '../domain/notice.ts'
+import { incidentKey, troubleOf } from './alerts.ts'
 import type { Draft } from './rules.ts'
 
 /** Of an alarm nobody says that it is over. Shorter: it is forgotten before morning; longer: it stands though it was dealt with. */
@@ -46,11 +46,20 @@ export class StandingAlerts {
       this.#standing.set(alert.key, { notice: { ...notice, alert }, alert, receivers: new Set(told) })
   }
 
+  /** What people were told last of an incident's trouble that stands; null: none does. */
+  topicOf(incident: string | null): NoticeTopic | null {
+    return this.#standing.get(incidentKey(incident))?.notice.topic ?? null
+  }
+
+  /** Whether anything stands whose end is to be heard of. */
+  get isEmpty(): boolean {
+    return this.#standing.size === 0
+  }
+
   /** What stands at a receiver, the oldest first. */
   at(receiver: string, wallMs: number): Notice[] {
-    return [...this.#standing.values()].flatMap(({ notice, receivers }) =>
-      receivers.has(receiver) && !isForgotten(notice, wallMs) ? [notice] : [],
-    )
+    for (const [key, { notice }] of this.#standing) if (isForgotten(notice, wallMs)) this.#standing.delete(key)
+    return [...this.#standing.values()].flatMap(({ notice, receivers }) => (receivers.has(receiver) ? [notice] : []))
   }
 }
 

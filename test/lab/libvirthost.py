@@ -85,7 +85,7 @@ def befall(power, guest, what):
     finally:
         # Also where the guest had no QEMU: a host without a libvirtd fails everything that comes after.
         if what == "crash-unheard":
-            subprocess.run(inside(power, "sh", "-c", "libvirtd >/dev/null 2>&1 &"), check=True)
+            subprocess.run(inside(power, "setsid", "sh", "-c", "libvirtd >/dev/null 2>&1 &"), check=True)
     wait_libvirt(power)
 
 

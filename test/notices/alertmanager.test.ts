@@ -54,6 +54,15 @@ const labels = { alertname: 'LifeboatIncident', incident: 'i', host: 'cmp01', cl
 const since = '2026-01-01T00:00:00.000Z'
 
 describe('what is posted', () => {
+  it('begins and ends at the latest now, though the wall clock was set back since it was told', async () => {
+    const ahead = new Date(clock.wall() + 3_600_000).toISOString()
+    const toldAhead = (notice: Notice): Notice => ({ ...notice, at: ahead, alert: { ...notice.alert!, since: ahead } })
+    const sent = [...(await posted(toldAhead(trigger))), ...(await posted(toldAhead(resolve)))]
+    const all = sent.flatMap((post) => post.alerts as { startsAt: string; endsAt: string; labels: object }[])
+    for (const { startsAt } of all) expect(Date.parse(startsAt)).toBeLessThanOrEqual(clock.wall())
+    expect(Date.parse(all.at(-1)?.endsAt ?? '')).toBeLessThanOrEqual(clock.wall())
+  })
+
   it('is one alert from the first notice on, with the page that tells more; another severity ends the one before', async () => {
     const now = clock.wall()
     const [{ url, alerts } = { url: '', alerts: [] }] = await posted(trigger)

@@ -235,6 +235,58 @@ describe('a renewal', () => {
   )
 
   it(
+    'of an alarm about two instances of one incident is two, and each is told',
+    Rig.run({ receivers: { manager, pager } }, async (rig) => {
+      await rig.append(...begun('i'))
+      for (const instance of ['web', 'db', 'web'])
+        await rig.append({
+          ...{ kind: 'alarm.raised', incident: 'i', host: 'cmp01', instance },
+          data: { code: 'MAY_RUN_TWICE', message: `${instance} may run twice` },
+        })
+      expect(rig.queued('alarm').map(({ message, alert }) => [message, alert?.key])).toEqual([
+        ['web may run twice', 'alarm:MAY_RUN_TWICE:web'],
+        ['db may run twice', 'alarm:MAY_RUN_TWICE:db'],
+      ])
+    }),
+  )
+
+  it.each([
+    ['of orders that wait at a host is told again when it names others, however soon', 'STALE_ORDER', 2],
+    ['of a memory that flickers is not, though its figures differ', 'MEMORY_HIGH', 1],
+  ])('%s', (_, code, times) =>
+    Rig.run({}, async (rig) => {
+      for (const message of ['for a', 'for a', 'for a and b'])
+        await rig.append({ kind: 'alarm.raised', host: 'cmp01', data: { code, message } })
+      expect(rig.queued('alarm')).toHaveLength(times)
+    })(),
+  )
+
+  it(
+    'of instances that are off ends when others have started them',
+    Rig.run({ receivers: { manager } }, async (rig) => {
+      const seen = (off: number): NewEntry => ({
+        ...{ kind: 'instances.watched', incident: 'i', host: 'cmp01' },
+        data: { to: 'known', instances: 2, off, started: 0, message: `${off} of 2 are off` },
+      })
+      await rig.append(...begun('i'), closed('i', 'returned'), seen(1), seen(0), seen(0))
+      expect(alerts(rig).slice(-2)).toEqual(['instances-off trigger incident:i', 'instances-off resolve incident:i'])
+    }),
+  )
+
+  it(
+    'that ended while its receiver was not configured is not renewed there when it is again',
+    Rig.run({ receivers: { manager } }, async (rig) => {
+      const limits = { freezeDelayMs: 30_000, giveUpAfterMs: 3_600_000, queueLimit: 100, maxInstances: 3 }
+      await rig.append(verdict('host-down'))
+      rig.service.configure({ ...limits, receivers: new Map() }, new Map())
+      await rig.append(verdict('healthy', { from: 'host-down' }))
+      rig.restart()
+      await rig.pass(60_000)
+      expect(rig.renewed.at(-1)).toEqual([])
+    }),
+  )
+
+  it(
     'of an alarm, whose end nobody says, ends after a day',
     Rig.run({ receivers: { manager } }, async (rig) => {
       await rig.append({ kind: 'alarm.raised', data: { code: 'JOURNAL_CORRUPT', message: 'm' } })

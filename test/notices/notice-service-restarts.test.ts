@@ -116,6 +116,21 @@ describe('a restart', () => {
   )
 
   it(
+    'does not send what waits for a receiver of owners to one that may not hear of the project any more',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.answers = () => down
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red'), instanceOf('b', 'blue')])
+      await rig.append(verdict('host-down'))
+      rig.answers = () => taken
+      rig.tries = []
+      rig.restart({ receivers: { hook: { ...owners, projects: ['blue'] } } })
+      await rig.pass(60_000)
+      expect(rig.tries.map(({ notice }) => notice.project)).toEqual(['blue'])
+      expect(rig.journal.read({ kinds: ['notice.dead-lettered'] })[0]?.data).toMatchObject({ code: 'NOT_ITS_OWN' })
+    }),
+  )
+
+  it(
     'after an orderly stop that waited two seconds for a try sends what was cut off again',
     Rig.run({}, async (rig) => {
       rig.answers = () => new Promise(() => undefined)

@@ -22,7 +22,8 @@ function told(...entries: NewEntry[]): Draft | null {
   const read = entries.map(asRead)
   const last = read.at(-1) as Entry
   const incident = foldIncidents(read).get(last.incident ?? '')
-  return operatorDraft(last, { mode: 'armed', incident, troubleTold: false, heldIn: null, ofRunBefore: false })
+  const known = { troubleTold: false, offTold: false, heldIn: null, ofRunBefore: false }
+  return operatorDraft(last, { mode: 'armed', incident, ...known })
 }
 
 function of<K extends EntryKind>(kind: K, data: Partial<EntryData[K]>): NewEntry {
@@ -144,6 +145,7 @@ describe('operators are told of', () => {
       mode: 'observe',
       incident: undefined,
       troubleTold: false,
+      offTold: false,
       heldIn: null,
       ofRunBefore: false,
     } as const

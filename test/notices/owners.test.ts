@@ -296,6 +296,27 @@ describe('owners', () => {
   )
 
   it(
+    'of a host that came back hear again only when something of theirs has changed',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const data = { to: 'known', instances: 2, off: 2, started: 0, message: 'm' } as const
+      const seen: NewEntry = { kind: 'instances.watched', incident: 'i', host: 'cmp01', data }
+      const off = { outcome: 'left', code: 'STAYED_OFF', after: null } as const
+      const closing = closed('i', 'returned')
+      await rig.append(opened('i'), { ...closing, data: { ...closing.data, watched: true } })
+      await rig.append(...recovered('i', 'a', 'red', off), ...recovered('i', 'b', 'blue', off), seen)
+      await rig.append(...recovered('i', 'a', 'red').slice(1), seen)
+      rig.restart()
+      await rig.append(seen)
+      const told = rig.queued('instances-ended')
+      expect(told.map(({ project, instances }) => [project, instances?.[0]?.state])).toEqual([
+        ['red', 'left'],
+        ['blue', 'left'],
+        ['red', 'running'],
+      ])
+    }),
+  )
+
+  it(
     'nobody reads the host where no owner of its segment is told',
     Rig.run({ receivers: { pager: everything, hook: { ...owners, segments: ['az2'] } } }, async (rig) => {
       let read = 0
