@@ -137,7 +137,7 @@ export class StaleOrders {
   async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {
     const { cloud, clock, signal } = this.#parts
     const open = repairSteps(this.#recovery(order)?.steps.values() ?? [])
-    if (!isOnGuest(order)) await this.#readBack(order, open)
+    if (!isOnGuest(order)) await reconcileRepairs(this.#run(order, null, clock.now()), open)
     const askedAt = clock.now()
     const instance = await this.#read(order)
     const filter = { instanceId: order.instance }
@@ -154,7 +154,7 @@ export class StaleOrders {
       const hasBroken = instance?.vmState === 'error' || ofOrder(order, open).length > 0
       if (!isHarmless || !mayLeaveError(order.power) || !hasBroken)
         return void (decision.do === 'close' && this.#close(order, decision, this.#recovery(order)))
-      await this.#readBack(order, open)
+      await reconcileRepairs(this.#run(order, null, clock.now()), open)
     }
     const now = this.#recovery(order)
     const done = repairSteps(now?.steps.values() ?? [])
@@ -189,15 +189,6 @@ export class StaleOrders {
       if (after.length === done.length) return
       if (after.at(-1)?.status === 'confirmed') return this.#lookAt(order, watch)
       this.#tellOfFailures(order, after, now)
-    }
-  }
-
-  /** Of an instance that is gone there is nothing to read back: its orders are closed for that. */
-  async #readBack(order: StaleOrder, open: readonly StepRecord[]): Promise<void> {
-    try {
-      await reconcileRepairs(this.#run(order, null, this.#parts.clock.now()), open)
-    } catch (thrown) {
-      if (ensureError(thrown).code !== 'INSTANCE_GONE') throw thrown
     }
   }
 

@@ -212,6 +212,8 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   if (nothingLeft && facts.isRefused)
     return end('NOT_TAKEN', 'None of our flags is on it: our order to force it down was refused, or never left')
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')
+  const isEnabled = facts.enabledAt !== null && service.status === 'enabled' && !service.forcedDown
+  if (order?.keepOut === true && isEnabled) return tooLate(order)
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)
   if (facts.pulse === 'silent') return silent(facts)
@@ -230,6 +232,12 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   }
   if (forcedByUs) return write(facts, 'clearing', 'clear-forced-down', now)
   return proving(facts, service, rules, disabledByUs, now)
+}
+
+/** The order came between our enable and its confirmation. Lifeboat disables no service of a host that is well. */
+function tooLate({ by, reason }: ReturnOrder): ReturnDecision {
+  const message = `It was enabled already when ${by} ordered that it stay out (${reason}): disable its service in Nova`
+  return end('ENABLED_BEFORE_ORDER', message, [{ code: 'ENABLED_BEFORE_ORDER', message, instance: null }])
 }
 
 /** None of our flags is on it, and Nova did not confirm our last order to force it down. */

@@ -97,12 +97,23 @@ export async function repair(
  * nothing can serve it any more (law L3); meanwhile it is looked at once in each call, and never waited for.
  */
 export async function reconcileRepairs(run: RepairRun, steps: readonly StepRecord[]): Promise<void> {
-  for (const { key, kind, status } of steps) {
-    if (kind !== 'reset-state' && kind !== 'stop') continue
-    if (status === 'issued') await follow(run, kind, key, { limitMs: shownWithinMs })
-    else if (status === 'intended' && kind === 'stop') await follow(run, kind, key, { limitMs: run.reconcileQuietMs })
-    else if (status === 'intended') await lookForReset(run, key)
+  for (const step of steps) {
+    try {
+      await reconcileRepair(run, step)
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'INSTANCE_GONE') throw error
+      // Nothing will show it any more. Left open, it would keep the order that it repairs from its end.
+      fail(run, step.key, error)
+    }
   }
+}
+
+async function reconcileRepair(run: RepairRun, { key, kind, status }: StepRecord): Promise<void> {
+  if (kind !== 'reset-state' && kind !== 'stop') return
+  if (status === 'issued') await follow(run, kind, key, { limitMs: shownWithinMs })
+  else if (status === 'intended' && kind === 'stop') await follow(run, kind, key, { limitMs: run.reconcileQuietMs })
+  else if (status === 'intended') await lookForReset(run, key)
 }
 
 async function lookForReset(run: RepairRun, step: string): Promise<void> {

@@ -297,6 +297,12 @@ const table: [
   ['a person keeps it out', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }],
   ['also while it is silent', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true }, pulse: 'silent' }],
   ['also while it proves itself', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }, proven],
+  [
+    'but not once we have enabled it: what is in service is told as in service',
+    'back ENABLED_BEFORE_ORDER end',
+    { order: { ...ann, keepOut: true }, trait: null },
+    done,
+  ],
   ['three failures are not too many', 'clearing CLEARING clear-forced-down', { failures: [now, now, now] }],
   ['a fourth is', 'kept-out FLAPPING -', { failures: [now, now, now, now] }],
   [

@@ -121,6 +121,12 @@ describe('a reset', () => {
     expect(rows).toEqual(['step.intended', 'step.failed STATE_MISMATCH'])
   })
 
+  it('whose answer was lost has failed once its instance is deleted: it keeps its order from its end no longer', async () => {
+    run.cloud.getInstance = () => Promise.reject(new LifeboatError('INSTANCE_GONE', 'no such server'))
+    await reconcileRepairs(run, [lostStep()])
+    expect(rows).toEqual(['step.failed INSTANCE_GONE'])
+  })
+
   it('whose answer was lost is confirmed once Nova shows it', async () => {
     await reconcileRepairs(run, [lostStep()])
     expect(rows).toEqual(['step.confirmed'])

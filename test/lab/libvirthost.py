@@ -17,8 +17,8 @@ import uuid
 LAB = pathlib.Path("/lab")
 ETC, STATE = LAB / "etc", LAB / "state"
 INSTANCES = STATE / "instances"
-# A libvirtd that takes a connection and never answers would be waited for without end.
-ANSWER_S = 30
+# A libvirtd that takes a connection and never answers would be waited for without end. One that starts looks for half a minute for guests whose QEMU died.
+ANSWER_S = 90
 KEPT = {"etc": "/etc/libvirt", "lib": "/var/lib/libvirt", "cache": "/var/cache/libvirt", "log": "/var/log/libvirt"}
 
 # Plain QEMU: no cgroups, AppArmor or ownership changes, and its own console file rather than virtlogd's.
@@ -89,7 +89,7 @@ def befall(power, guest, what):
     wait_libvirt(power)
 
 
-def wait_libvirt(power, seconds=60):
+def wait_libvirt(power, seconds=180):
     end = time.time() + seconds
     while time.time() < end:
         try:
