@@ -39,10 +39,12 @@ export function checkTargets(config: Parts, report: Report): void {
 
 /** Of the hosts that the configuration names: no others have variables of their own. */
 export function sharedTargets(config: Parts): SharedTarget[] {
+  const aimless = new Set(aimlessMethods(config))
   return sharedAims(config, (host) =>
     methodsOf(config, host).flatMap((method) => {
       const aim = config.fencing[method]
-      if (aim === undefined || isAimless(aim) || gapsOf(config, host, [method]).length > 0) return []
+      // What is refused as aimless is refused once.
+      if (aim === undefined || aimless.has(method) || gapsOf(config, host, [method]).length > 0) return []
       return { method, kind: aim.kind, texts: texts(aim) }
     }),
   )

@@ -51,16 +51,29 @@ export function keepsOrders(
 }
 
 /**
- * Tells people once in each run, after the first poll that read every host, of orders whose segment has no host: the daemon was started with a
- * configuration that lacks it. What they paused is recovered.
+ * Tells people once in each run of each order that holds nothing. After the first poll that read every host: of orders for a segment that has
+ * no host, because the daemon was started with a configuration that lacks it. And of windows of the calendar for a host that Nova does not show,
+ * once they open: a name that is written wrong protects nobody who works on the host.
  */
 export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWithoutHosts): {
   consider: (report: PollReport) => void
 } {
   let isTold = false
+  const toldHosts = new Set<string>()
+  const tellOfHosts = (hosts: readonly string[]): void => {
+    const unknown = orders
+      .inForce()
+      .filter(({ source, scope }) => source !== null && scope.kind === 'host' && !hosts.includes(scope.name ?? ''))
+    const fresh = unknown.filter(({ scope }) => !toldHosts.has(scope.name ?? ''))
+    if (fresh.length > 0) journal.append(fresh.map(ofUnknownHost))
+    toldHosts.clear()
+    for (const { scope } of unknown) toldHosts.add(scope.name ?? '')
+  }
   const consider = (report: PollReport): void => {
-    if (isTold || !report.ok || report.verdicts.some(isUnread)) return
+    if (!report.ok || report.verdicts.some(isUnread)) return
     const hosts = report.verdicts.map(({ host }) => host)
+    tellOfHosts(hosts)
+    if (isTold) return
     const named = new Set([
       ...hosts.map((host) => monitor.segment(host).name),
       // Made through Masakari's API, and perhaps to be filled.
@@ -73,6 +86,11 @@ export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWit
     isTold = true
   }
   return { consider }
+}
+
+function ofUnknownHost(order: Order): NewEntry {
+  const message = `Nova shows no nova-compute on ${order.scope.name}, so this window holds nothing: ${orderText(order)}. Write the host's name as Nova does`
+  return { kind: 'alarm.raised', data: { code: 'ORDER_WITHOUT_HOSTS', message } }
 }
 
 function ofNoHost(order: Order): NewEntry {

@@ -378,6 +378,8 @@ export class Daemon {
     const alarm = loopAlarm(this.#starts, journal)
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }, ...alarm])
     this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
+    // One that is held as before writes nothing: until then it would be missed, and its alert would end.
+    this.#parts.observer.incidents?.(this.store.openOfAnyKind())
     void this.standstill.watch(this.#stopping.signal)
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)

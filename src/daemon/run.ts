@@ -225,7 +225,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       return looking
     })
     observer.configuration({ ok: true })
-    systemd.startWatchdog()
+    teardown.add('watchdog', systemd.startWatchdog())
     const reload = async (name: string): Promise<void> => {
       const asked = daemon
       await asked.reloadBySignal(name)

@@ -61,6 +61,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
     planMaintenance: ({ by, reason, from: asWritten, until: end, forMs, scope, via }) => {
       mustExist(scope, monitor, orders)
       const { from, until } = plannedTimes({ from: asWritten, until: end, forMs }, clock.wall())
+      mustNotShortenPlan({ scope, by, from, until }, orders)
       const data = { scope, by, reason, from, until, ...known(via) }
       const plan = write(scope, by, { kind: 'operator.maintenance-planned', data })
       return Promise.resolve({ plan, kind: 'maintenance', scope, by, reason, orderedAt: now(clock), from, until })
@@ -109,17 +110,28 @@ function mustNotShorten(
   { scope, by, until }: Pick<Order, 'scope' | 'by' | 'until'>,
   orders: Orders,
 ): void {
-  if (until === null) return
-  const longer = orders
-    .of(kind, scope)
-    .find(
-      (other) =>
-        isReplaced(other) && other.by !== by && (other.until === null || Date.parse(other.until) > Date.parse(until)),
-    )
+  const longer = orders.of(kind, scope).find((other) => isReplaced(other) && other.by !== by && endsLater(other, until))
   if (longer === undefined) return
   const what = kind === 'pause' ? 'Recoveries are' : 'It is'
   const message = `${what} ${orderText(longer)}; an order that ends sooner would replace that one. End it first, or give one that ends no sooner`
   throw new LifeboatError('CONFLICT', message)
+}
+
+/** The same of a plan that begins at the same moment. */
+function mustNotShortenPlan(
+  { scope, by, from, until }: Pick<PlannedOrder, 'scope' | 'by' | 'from' | 'until'>,
+  orders: Orders,
+): void {
+  const longer = orders
+    .planned()
+    .find((other) => other.by !== by && other.from === from && sameScope(other.scope, scope) && endsLater(other, until))
+  if (longer === undefined) return
+  const message = `There is ${plannedText(longer)} by ${longer.by} already; a plan that ends sooner would replace it. Withdraw it first, or give one that ends no sooner`
+  throw new LifeboatError('CONFLICT', message)
+}
+
+function endsLater(other: Pick<Order, 'until'>, until: string | null): boolean {
+  return until !== null && (other.until === null || Date.parse(other.until) > Date.parse(until))
 }
 
 /** The calendar's and what was planned stand beside a person's. */

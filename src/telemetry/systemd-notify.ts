@@ -31,8 +31,8 @@ export interface SystemdNotify {
   status(text: string): void
   /** Also ends the watchdog's feeding: systemd's stop time limit takes over. */
   stopping(status: string): void
-  /** Starts feeding the watchdog, if the unit has one. */
-  startWatchdog(): void
+  /** Starts feeding the watchdog, if the unit has one. Gives what ends that: a process that is fed does not end by itself. */
+  startWatchdog(): () => void
 }
 
 /** The program must not outlive its use: a hung one would pile up at every feeding. */
@@ -89,6 +89,7 @@ export function createSystemdNotify(options: NotifyOptions): SystemdNotify {
     startWatchdog: () => {
       const everyMs = feedEveryMs(environment)
       if (everyMs !== null && (environment['NOTIFY_SOCKET'] ?? '') !== '') feedLater(everyMs)
+      return () => stopFeeding()
     },
   }
 }

@@ -46,6 +46,27 @@ describe('two hosts at which one method aims alike are refused, the second with 
   })
 })
 
+describe('a method in which nothing is of the host is refused for a second host', () => {
+  const segments = (second: string): string => `  - { name: a, match: { hosts: [cmp01] }, fencing: [one] }
+  - { name: b, match: { hosts: [cmp09] }, fencing: [${second}] }`
+
+  it('in a segment of its own, by its name', () => {
+    expect(problems('', segments('one'))).toEqual([
+      expect.stringContaining('one aims at https://192.0.2.1/Systems/1 for cmp09 as for cmp01'),
+    ])
+  })
+
+  it('by the name of another method that aims at the same', () => {
+    const two = methods.replace(
+      '  one:',
+      "  two: { kind: redfish, system: 'https://192.0.2.1/Systems/1', username: u, password_env: PW }\n  one:",
+    )
+    expect(problemsIn(`${two}${variables}segments:\n${segments('two')}\n`, { PW: 'x' })).toEqual([
+      expect.stringContaining('aims at https://192.0.2.1/Systems/1 for cmp09 as for cmp01'),
+    ])
+  })
+})
+
 describe('what is each host’s own is let through', () => {
   it.each([
     ['controllers of their own', 'bmc, chassis, ipmi, pdu', "  cmp02: { bmc: b2, slot: '2', outlet: o2 }\n"],

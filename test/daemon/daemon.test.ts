@@ -54,6 +54,19 @@ describe.concurrent('the daemon', () => {
   )
 
   test(
+    'an incident that is held as before a restart is shown at once: nothing is written of it that would show it',
+    Fleet.run({}, async (fleet) => {
+      await fleet.healthy()
+      fleet.simulator.bmc(dead, { reachable: false })
+      fleet.simulator.crash(dead)
+      const { id } = await fleet.held(dead, 'FENCE_FAILED')
+      const shown: string[][] = []
+      await fleet.restart({ observer: { incidents: (open) => shown.push(open.map((incident) => incident.id)) } })
+      expect(shown[0]).toEqual([id])
+    }),
+  )
+
+  test(
     'observe mode decides and journals everything and sends nothing, neither to Nova nor to a BMC',
     Fleet.run({ mode: 'observe' }, async (fleet) => {
       const { uuid } = fleet.simulator.addInstance({ host: dead })

@@ -21,7 +21,7 @@ const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure
 /** Nova's stamps have whole seconds: quicker heartbeats could not be told apart. */
 export const beatMs = 1_000
 
-export type FleetOptions = Pick<SimulatedOptions, 'segment' | 'mode'> & { hosts?: number }
+export type FleetOptions = Pick<SimulatedOptions, 'segment' | 'mode' | 'observer'> & { hosts?: number }
 
 export class Fleet {
   readonly simulator: Simulator

@@ -56,6 +56,20 @@ describe('planned maintenance', () => {
   )
 
   test(
+    'replaces a plan for the same moment, but for one of somebody else that would end later',
+    OrdersRig.run(async (rig) => {
+      const { plan } = await rig.acts.planMaintenance(atTwo)
+      const byBob = { ...atTwo, by: 'bob' }
+      expect(() => rig.acts.planMaintenance({ ...byBob, forMs: hour })).toThrow(
+        `There is maintenance ${plan} of host h (from 2026-01-01T02:00:00.000Z) by ann already; a plan that ends sooner would replace it`,
+      )
+      await rig.acts.planMaintenance({ ...atTwo, forMs: hour })
+      await rig.acts.planMaintenance({ ...byBob, forMs: 2 * hour })
+      expect(plans(rig)).toEqual([expect.stringContaining('02:00:00.000Z to 2026-01-01T04:00')])
+    }),
+  )
+
+  test(
     'without an end lasts until someone ends it, and is brought to mind like any other',
     OrdersRig.run(async (rig) => {
       await rig.acts.planMaintenance({ ...ann, from: '2026-01-01T02:00Z', scope: host('h') })

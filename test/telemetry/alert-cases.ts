@@ -51,7 +51,18 @@ export const alertCases: AlertCase[] = [
     series: { [`lifeboat_build_info{${at},version="1",node="20"}`]: '1x10 _x3 1x10 _x30' },
     quietAt: ['10m', '13m', '24m'],
     firesAt: '32m',
-    labels: [{}],
+    labels: [{ job: 'lifeboat' }],
+  },
+  {
+    alert: 'LifeboatAbsent',
+    when: 'the daemon of one cloud is gone, and that of another one runs',
+    series: {
+      [`lifeboat_build_info{${at},version="1",node="20"}`]: '1x10 _x3 1x10 _x60',
+      'lifeboat_build_info{job="other",instance="c",version="1",node="20"}': '1x100',
+    },
+    quietAt: ['10m', '13m', '24m'],
+    firesAt: '60m',
+    labels: [{ job: 'lifeboat' }],
   },
   {
     alert: 'LifeboatRestarting',

@@ -87,6 +87,14 @@ describe('systemd', () => {
     expect(sent).toEqual([['WATCHDOG=1'], ['WATCHDOG=1'], ['WATCHDOG=1']])
   })
 
+  test('the watchdog is fed no more once that was ended, also where nothing said that it stops', () => {
+    const { notify, sent, clock } = setUp(socket)
+    const end = notify.startWatchdog()
+    end()
+    clock.advance(60_000)
+    expect(sent).toEqual([])
+  })
+
   test('a daemon whose polls stand still is not fed; one that goes on again is', () => {
     const { notify, sent, clock, state } = setUp(socket, progress({ lastPollMs: 0 }))
     notify.startWatchdog()
