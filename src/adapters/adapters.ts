@@ -175,6 +175,7 @@ function buildMethod(
         clock,
         agent: method.agent,
         options,
+        secrets: Object.keys(method.secretOptions),
         verify,
         runLimitMs: method.timeoutMs,
         run: simulated?.run,

@@ -14,7 +14,7 @@ import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { livenessObjection } from './liveness-objection.ts'
 import type { MemoryWatch } from './memory-watch.ts'
-import { isBeating } from '../domain/verdict.ts'
+import { isBeating, type Verdict } from '../domain/verdict.ts'
 import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
 import { quietAfterStandstill, staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
@@ -68,8 +68,9 @@ export function createPermissions(parts: {
       // Only life is to be seen here, and the last poll saw it: when a thousand hosts return, Nova is not read for each.
       if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
         return { verdict: known, frozen: null }
-      // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host.
-      const asked = known !== undefined && known.evidence.probes.length >= monitor.segment(host).probes.length
+      // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host. Nor is one in whose
+      // round many hosts were silent: its witnesses, not asked in time, told nothing. Alone it is asked.
+      const asked = known !== undefined && hasAsked(known, monitor.segment(host).probes.length)
       const isFresh = last?.ok === true && clock.now() - last.at <= justNowMs && last.tookMs <= quickPollMs
       if (known !== undefined && asked && isFresh) {
         return { verdict: known, frozen: monitor.frozen()?.message ?? null }
@@ -166,4 +167,8 @@ function aliveMessage({ id, ourFlags, proof }: Incident, message: string): strin
   if (ourFlags === null) return message
   const until = proof === null ? 'it is silent and has been fenced again' : 'it is silent again'
   return `${message}. Nothing more is evacuated until ${until}. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
+}
+
+function hasAsked({ evidence: { probes } }: Verdict, configured: number): boolean {
+  return probes.length >= configured && probes.every(({ answer }) => answer !== 'unknown')
 }

@@ -61,6 +61,7 @@ export type ReadinessHold = 'MAINTENANCE' | 'PAUSED' | 'FROZEN' | 'BRAKE'
 export const gapCodes = {
   NO_FENCING: 'No fencing method is configured for it: a person must attest its death',
   FENCING_SILENT: 'A fencing device does not answer',
+  FENCING_READS_OFF: 'A fencing device reads off though the host beats: it may be that of another machine',
   FENCING_UNREAD: 'Its fencing devices were not read yet',
   NO_PROBES: 'No probe watches it: only Nova says whether it lives',
   NO_PLAN: 'Its instances were not read yet',

@@ -48,6 +48,21 @@ const restPerReading = 1
 /** Longest pause between readings while Nova does not answer. Longer would notice its return late. */
 const slowestTickMs = 5_000
 
+export interface HostWatchOptions {
+  cloud: Cloud
+  clock: Clock
+  observer: Observer
+  host: string
+  tickMs: number
+  signal: AbortSignal
+  /** Cloud time now, ms since the epoch. */
+  cloudTimeMs: number
+  /** Cloud time from which on changes are listed. Default: now. */
+  changedSinceMs?: number
+  /** The survey was made by an earlier run. */
+  resumed?: boolean
+}
+
 export class HostWatch {
   readonly #cloud: Cloud
   readonly #clock: Clock
@@ -72,18 +87,7 @@ export class HostWatch {
   #blindFrom: number | null = null
   #listener: WatchListener | null = null
 
-  constructor(options: {
-    cloud: Cloud
-    clock: Clock
-    observer: Observer
-    host: string
-    tickMs: number
-    signal: AbortSignal
-    /** Cloud time (ms since the epoch) of the survey. */
-    cloudTimeMs: number
-    /** The survey was made by an earlier run. */
-    resumed?: boolean
-  }) {
+  constructor(options: HostWatchOptions) {
     this.#cloud = options.cloud
     this.#clock = options.clock
     this.#observer = options.observer
@@ -92,7 +96,8 @@ export class HostWatch {
     this.#signal = options.signal
     this.#resumed = options.resumed ?? false
     this.#cloudOffsetMs = options.cloudTimeMs - options.clock.now()
-    this.#since = new Date(options.cloudTimeMs - changesMarginMs).toISOString().slice(0, 19)
+    const since = options.changedSinceMs ?? options.cloudTimeMs
+    this.#since = new Date(since - changesMarginMs).toISOString().slice(0, 19)
   }
 
   /** From now on `listener` hears of readings that fail. */

@@ -18,7 +18,7 @@ import { Gate } from './gate.ts'
 import { Holding, lookAgainMs, rarestLookMs } from './holding.ts'
 import { outlastLocks } from './late-lock.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
-import { HostWatch } from './host-watch.ts'
+import { HostWatch, type HostWatchOptions } from './host-watch.ts'
 import { closeIncident, closeObserved, leaveTheRest } from './incident-end.ts'
 import { runInstance } from './instance-runner.ts'
 import { retryRead } from './retry.ts'
@@ -344,7 +344,7 @@ export class IncidentRunner {
   async #recover(): Promise<void> {
     const incident = this.#incident
     if (incident.mode === 'observe') return closeObserved(this.#run)
-    const watch = (this.#watch ??= this.#newWatch({ cloudTimeMs: await this.#cloudTime(), resumed: true }))
+    const watch = (this.#watch ??= this.#newWatch({ ...(await this.#cloudTime()), resumed: true }))
     await this.#run.permissions.setSilentAside()
     const { maxParallelPerHost, priority } = this.#run.permissions.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
@@ -462,16 +462,18 @@ export class IncidentRunner {
     }
   }
 
-  async #cloudTime(): Promise<number> {
-    // After a restart: changes since the incident began must be listed, whatever the time is now.
+  /** After a restart: changes since the incident began must be listed, whatever the time is now. */
+  async #cloudTime(): Promise<Pick<HostWatchOptions, 'cloudTimeMs' | 'changedSinceMs'>> {
+    const { clock, cloud, signal } = this.#run
     const openedAt = cloudTimeMs(this.#incident.openedAt)
     // What was begun ends also where Nova refuses this: nothing waits any more once a person cancelled.
-    if (this.#incident.cancelled !== null) return openedAt
-    const reading = await this.#persistently(() => this.#run.cloud.listServices({ signal: this.#run.signal }))
-    return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), openedAt)
+    const isCancelled = this.#incident.cancelled !== null
+    const reading = isCancelled ? null : await this.#persistently(() => cloud.listServices({ signal }))
+    const now = reading?.serverTimeMs ?? clock.wall()
+    return { cloudTimeMs: now, changedSinceMs: Math.min(now, openedAt) }
   }
 
-  #newWatch(survey: { cloudTimeMs: number; resumed: boolean }): HostWatch {
+  #newWatch(survey: Pick<HostWatchOptions, 'cloudTimeMs' | 'changedSinceMs' | 'resumed'>): HostWatch {
     const { cloud, clock, observer, host, signal, settings } = this.#run
     return new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...survey })
   }

@@ -18,6 +18,8 @@ export interface AgentMethodOptions {
   /** The agent's options for a host, passwords resolved. Undefined: not covered. */
   options: (host: HostName) => Readonly<Record<string, string>> | undefined
   verify: VerifySettings
+  /** Names of options whose values are in no output, beside those whose names say so. */
+  secrets?: readonly string[]
   /** One run of the agent. Shorter than the agent's own power_timeout (20 s): it is killed while it still works. */
   runLimitMs: number
   /** How programs are run. Default: as processes. */
@@ -34,7 +36,7 @@ export function agentMethod(method: AgentMethodOptions): FencingMethod {
     const options = method.options(host)
     if (!options) throw new LifeboatError('FENCE_FAILED', `${name}: nothing is configured for ${host}`)
     const secrets = Object.keys(options)
-      .filter(isSecret)
+      .filter((key) => isSecret(key) || method.secrets?.includes(key) === true)
       .map((key) => options[key] ?? '')
     const stdin = agentInput(options, action)
     return runAgent({ argv: [method.agent], stdin, clock, limitMs: method.runLimitMs, signal, secrets })
@@ -55,7 +57,7 @@ export function agentMethod(method: AgentMethodOptions): FencingMethod {
       mayAct?.()
       const end = await run(host, 'off', signal)
       const told = `${method.agent} off: exit ${end.exit ?? 'none'}${end.output ? `, ${end.output}` : ''}`
-      if (end.exit !== 0 && (await look(host, signal)).power !== 'off') {
+      if (end.exit !== 0 && (isNoAgent(end.exit) || (await look(host, signal)).power !== 'off')) {
         throw new LifeboatError('FENCE_FAILED', `${name} could not fence ${host}: ${told}`, {
           certainty: end.started ? 'unknown' : 'not-applied',
           retry: 'backoff',
@@ -91,6 +93,14 @@ export function agentInput(options: Readonly<Record<string, string>>, action: 'o
 
 function hasControlCharacter(value: string): boolean {
   return /\p{Cc}/u.test(value)
+}
+
+/**
+ * By the agents' protocol `off` ends with 0 or 1. An interpreter that cannot read the agent's file ends with 2, whatever it is asked: what such
+ * a `status` says with its 2, off, is nothing.
+ */
+function isNoAgent(exit: number | null): boolean {
+  return exit !== null && exit > 1
 }
 
 function isSecret(key: string): boolean {

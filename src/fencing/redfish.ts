@@ -76,11 +76,19 @@ async function order(
   return fail(name, host, refused)
 }
 
+/**
+ * The states of the standard: only Off is off, the others still have power. What else a board says, when it restarts itself for example, tells
+ * nothing: taken for on, it would revoke a proof.
+ */
+const powers: Record<string, PowerReading['power']> = {
+  Off: 'off',
+  ...{ On: 'on', PoweringOn: 'on', PoweringOff: 'on', Paused: 'on' },
+}
+
 async function readPower(client: () => RedfishClient, signal?: AbortSignal): Promise<PowerReading> {
   try {
     const { powerState } = await client().read(signal)
-    // PoweringOff, PoweringOn, Paused: only Off is off, and everything else that a BMC says still has power.
-    return { power: powerState === 'Off' ? 'off' : 'on', detail: `PowerState ${powerState}` }
+    return { power: powers[powerState] ?? 'unknown', detail: `PowerState ${powerState}` }
   } catch (thrown) {
     return { power: 'unknown', detail: ensureError(thrown).message }
   }

@@ -4,7 +4,7 @@
  */
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
-import type { ProbeReading } from '../domain/verdict.ts'
+import type { ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Aggregates } from './aggregates.ts'
 import { firstSight, intervalOf, ownWrite, restart, stoodStill, take, type Pulse, ownDisable } from './heartbeat.ts'
 import type { MonitorRules } from './report.ts'
@@ -100,15 +100,16 @@ export class Tracks {
     if (track) track.pulse = ownDisable(track.pulse)
   }
 
-  /** The hosts whose silence is long enough to ask their probes. */
+  /**
+   * The hosts whose silence is long enough to ask their probes, in the order in which they are asked: first those about which something is
+   * yet to be decided, for a round has no room for all of many hosts that have long been down.
+   */
   silent(now: number): Set<HostName> {
-    const silent = new Set<HostName>()
-    for (const track of this.#hosts.values()) {
-      // Its recovery is over: only its heartbeat speaks of its return. While one goes on, a witness may find it alive again.
-      if (track.verdict.kind === 'returning') continue
-      if (this.#isSilent(track, now)) silent.add(track.host)
-    }
-    return silent
+    // When its recovery is over, only a host's heartbeat speaks of its return. While one goes on, a witness may find it alive again.
+    const silent = [...this.#hosts.values()].filter(
+      (track) => track.verdict.kind !== 'returning' && this.#isSilent(track, now),
+    )
+    return new Set(silent.toSorted((a, b) => rankOf(a.verdict) - rankOf(b.verdict)).map(({ host }) => host))
   }
 
   /** The names of the probes of these hosts, by the segment each is in; nothing of hosts that are not known. */
@@ -207,4 +208,14 @@ export class Tracks {
   #segmentOf({ host, zone }: Pick<ServiceRecord, 'host' | 'zone'>, rules = this.#rules().segmentOf): Segment {
     return rules(host, zone, this.#aggregates.names(host))
   }
+}
+
+/** Later ones are not asked in time first: what a witness says of these decides less. */
+const ranks: Partial<Record<VerdictKind, number>> = {
+  'service-down': 1,
+  ...{ maintenance: 2, 'declared-down': 2, 'forced-down-before': 2 },
+}
+
+function rankOf({ kind }: Verdict): number {
+  return ranks[kind] ?? 0
 }

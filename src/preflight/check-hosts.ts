@@ -23,6 +23,8 @@ interface Protected {
   segment: string
   fencing: readonly string[]
   probes: readonly string[]
+  /** Nova shows its nova-compute up. False without the cloud. */
+  isUp: boolean
 }
 
 /** Hosts named in one line. More would not be read. */
@@ -35,10 +37,10 @@ export async function* checkFleet(
 ): AsyncGenerator<CheckLine> {
   const names = computes.map(({ host }) => host)
   yield* domainLines(config.brake.failureDomain?.key ?? null, names, aggregates)
-  const hosts = computes.map(({ host, zone }) => {
+  const hosts = computes.map(({ host, zone, state }) => {
     const own = aggregates.filter((aggregate) => aggregate.hosts.includes(host)).map(({ name }) => name)
     const { name: segment, fencing, probes, brake: limits } = beside.segmentOf(host, zone, own)
-    return { host, segment, fencing, probes, limits }
+    return { host, segment, fencing, probes, limits, isUp: state === 'up' }
   })
   yield* brakeLines(config.brake, hosts)
   yield* strangers(config, names)
@@ -55,7 +57,9 @@ export async function* checkNamedHosts(config: Config, beside: Beside): AsyncGen
     const possible = candidates(config, host)
     const all = (of: 'fencing' | 'probes'): string[] => [...new Set(possible.flatMap((candidate) => candidate[of]))]
     const segment = possible.map(({ name }) => name).join(' or ')
-    yield* checkHost(config, beside, { host, segment, fencing: all('fencing'), probes: all('probes') })
+    yield* checkHost(config, beside, {
+      ...{ host, segment, fencing: all('fencing'), probes: all('probes'), isUp: false },
+    })
   }
   yield skip('segments', `${why} which hosts are of each`)
   yield skip('fencing and probes of all other hosts', `${why} which hosts there are`)
@@ -99,7 +103,7 @@ async function* checkHost(config: Config, beside: Beside, on: Protected): AsyncG
 async function* checkFencing(
   config: Config,
   { fencer }: Beside,
-  { host, segment, fencing }: Protected,
+  { host, segment, fencing, isUp }: Protected,
 ): AsyncGenerator<CheckLine> {
   const what = `fencing of ${host}`
   if (fencing.length === 0)
@@ -118,16 +122,26 @@ async function* checkFencing(
     if (gaps.some((gap) => gap.method === method)) continue
     try {
       const { power, detail } = await fencer.look(host, method)
-      yield power === 'unknown'
-        ? fail(
-            what,
-            new LifeboatError('FENCE_FAILED', `${method}: ${detail}`),
-            `Check fencing.${method}: with this answer ${host} could not be fenced`,
-          )
-        : { ...ok(what, `${method}: ${detail}`), each: { what: `fencing by ${method}`, host } }
+      if (power === 'off' && isUp) yield wrongMachine(what, method, host, detail)
+      else
+        yield power === 'unknown'
+          ? fail(
+              what,
+              new LifeboatError('FENCE_FAILED', `${method}: ${detail}`),
+              `Check fencing.${method}: with this answer ${host} could not be fenced`,
+            )
+          : { ...ok(what, `${method}: ${detail}`), each: { what: `fencing by ${method}`, host } }
     } catch (thrown) {
       yield fail(what, thrown, `Check fencing.${method} in ${config.path ?? 'the configuration'}`)
     }
+  }
+}
+
+/** Its "off" would prove at once that the host is dead, though nobody switched that off. */
+function wrongMachine(what: string, method: string, host: string, detail: string): CheckLine {
+  return {
+    ...{ what, result: 'fail', message: `${method} reads off (${detail}), and Nova shows ${host} up` },
+    advice: `It reads another machine: correct the address of ${host} in fencing.${method} or under hosts.${host}, or its guests may run twice one day`,
   }
 }
 

@@ -134,15 +134,21 @@ function roomIn({ trippedSince, allowed, down }: BrakeScope): number {
   return trippedSince === null ? Math.max(0, allowed - down) : 0
 }
 
-function gapsOf({ segment, plan }: HostFacts, methods: readonly FenceReading[]): HostReadiness['missing'] {
+function gapsOf({ segment, plan, verdict }: HostFacts, methods: readonly FenceReading[]): HostReadiness['missing'] {
   const missing: HostReadiness['missing'] = []
   const lacks = (code: HostReadiness['missing'][number]['code'], message: string = gapCodes[code]): void =>
     void missing.push({ code, message })
   const state = fencingState(methods)
   if (state === 'none') lacks('NO_FENCING')
   if (state === 'unread') lacks('FENCING_UNREAD')
-  for (const { method, power, detail, at } of methods)
+  for (const { method, power, detail, at } of methods) {
     if (power === 'unknown' && at !== null) lacks('FENCING_SILENT', `${method} did not answer at ${at}: ${detail}`)
+    if (power === 'off' && verdict.kind === 'healthy')
+      lacks(
+        'FENCING_READS_OFF',
+        `${method} read off at ${at}, and the host beats: if it has not booted since, ${method} reads another machine, whose "off" would prove this host dead`,
+      )
+  }
   if (segment.probes.length === 0) lacks('NO_PROBES')
   if (plan.failure !== null)
     lacks('PLAN_FAILED', `Its instances could not be read at ${plan.failure.at}: ${plan.failure.message}`)

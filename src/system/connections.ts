@@ -10,17 +10,40 @@ import type { Duplex } from 'node:stream'
 /** The TCP connection beneath each TLS connection. */
 const beneath = new WeakMap<Duplex, net.Socket>()
 
+/**
+ * How long a TCP connection may take. Shorter gives up where packets are lost, for they are sent again after 1, 3, 7 and 15 s; longer keeps what
+ * nobody waits for any more.
+ */
+const connectLimitMs = 30_000
+
 /** As https.Agent, whose connections can be reset: Node resets TCP alone, and shows nobody what is beneath a TLS connection that it made. */
 export class ResettableAgent extends https.Agent {
+  /**
+   * TLS begins once the TCP connection stands. Begun before, it is given the handle of the first address that the name has; Node puts another
+   * one in its place for the next address, and the process dies of a segmentation fault.
+   */
   override createConnection(
     options: https.RequestOptions,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): Duplex | null | undefined {
+    callback: (error: Error | null, stream?: Duplex) => void,
+  ): undefined {
     const plain = net.connect(options as net.NetConnectOpts)
-    const secure = super.createConnection({ ...options, socket: plain } as https.RequestOptions, callback)
-    if (secure) beneath.set(secure, plain)
-    return secure
+    plain.once('error', callback)
+    plain.setTimeout(connectLimitMs, () => plain.destroy(notConnected(options)))
+    plain.once('connect', () => {
+      plain.setTimeout(0)
+      plain.off('error', callback)
+      const secure = super.createConnection({ ...options, socket: plain } as https.RequestOptions)
+      if (!secure) return
+      plain.on('error', (error) => secure.destroy(error))
+      beneath.set(secure, plain)
+      callback(null, secure)
+    })
   }
+}
+
+/** As the kernel says it. */
+function notConnected({ host, port }: https.RequestOptions): NodeJS.ErrnoException {
+  return Object.assign(new Error(`connect ETIMEDOUT ${host}:${port}`), { code: 'ETIMEDOUT', syscall: 'connect' })
 }
 
 /** At once: nothing of the connection is delivered any more, also if the process exits right after. One that is over stays so. */

@@ -42,6 +42,35 @@ describe('a host whose incident is over', () => {
   })
 })
 
+describe('a look at a host', () => {
+  /** A moment after a poll in which its one probe said that. */
+  const isAsked = async (answer: string | null): Promise<boolean> => {
+    let asked = false
+    const probes = answer === null ? [] : [{ probe: 'ping', answer }]
+    const verdict = { kind: 'host-down', evidence: { probes } }
+    const monitor = {
+      ...{ verdict: () => verdict, frozen: () => null, segment: () => ({ probes: ['ping'] }) },
+      lastPoll: () => ({ ok: true, at: 9_999, tookMs: 1 }),
+      lookAgain: () => ((asked = true), Promise.resolve({ verdict, frozen: null })),
+    }
+    const parts = { clock, monitor, noteSegments: () => undefined }
+    await createPermissions(parts as unknown as Parameters<typeof createPermissions>[0]).lookAgain(
+      'cmp02',
+      new AbortController().signal,
+    )
+    return asked
+  }
+
+  it.each([
+    ['dead', false],
+    ['alive', false],
+    ['unknown', true],
+    [null, true],
+  ])('asks again right after a poll in which its witness said %s: %s', async (answer, asked) => {
+    expect(await isAsked(answer)).toBe(asked)
+  })
+})
+
 describe('the recovery of a host that is seen to beat', () => {
   const held = (proof: object | null): unknown => {
     const parts = {

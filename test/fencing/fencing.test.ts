@@ -98,6 +98,20 @@ describe('redfish', () => {
     expect(bmc.seen.filter((line) => line.startsWith('POST')).length).toBe(1)
   })
 
+  it.each([
+    ['Off', 'off'],
+    ['On', 'on'],
+    ['PoweringOn', 'on'],
+    ['PoweringOff', 'on'],
+    ['Paused', 'on'],
+    ['Unknown', 'unknown'],
+    ['Reset', 'unknown'],
+    ['', 'unknown'],
+  ])('a board that says %j is read as %s', async (state, power) => {
+    bmc.body = { PowerState: state }
+    expect(await redfish().look('h1')).toMatchObject({ power })
+  })
+
   it('an unreachable BMC fails', async () => {
     bmc.stop()
     expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_FAILED' })
@@ -198,6 +212,22 @@ describe('a fence agent', () => {
     const agent = fakeAgent('exit 1')
     agent.power('off')
     expect((await fenceBy(agentOf(agent.path))).strength).toBe('agent-verified')
+  })
+
+  it('whose interpreter ends with 2, whatever it is asked, proves nothing', async () => {
+    const agent = fakeAgent('exit 2')
+    agent.power('off')
+    expect((await failure(fenceBy(agentOf(agent.path)))).code).toBe('FENCE_FAILED')
+  })
+
+  it('shows no value of an option that was given as a secret, whatever its name', async () => {
+    const agent = fakeAgent('echo "no login for pin 4711"; exit 1')
+    const method = agentMethod({
+      ...{ name: 'agent', clock, agent: agent.path, options: () => ({ pin: '4711' }), secrets: ['pin'] },
+      ...{ verify: { pauseMs: 10, limitMs: 2_000 }, runLimitMs: 20_000 },
+    })
+    const error = await failure(fenceBy(method))
+    expect(inspect(error, { depth: 9 })).toContain('no login for pin ***')
   })
 
   it('that hangs is killed with everything it started', async () => {

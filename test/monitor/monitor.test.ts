@@ -136,6 +136,19 @@ describe('one dead host', () => {
   })
 })
 
+it('of many silent hosts those that are disabled are asked last: a round has no room for all', async () => {
+  const fleet = await watchedFleet({ probes: ['tcp'] }, ['off', 'a', 'b', 'c'])
+  fleet.put('off', { status: 'disabled' })
+  fleet.silence('off')
+  await fleet.run(30_000)
+  fleet.silence('b')
+  const asked: string[] = []
+  fleet.asked = (host) => asked.push(host)
+  await fleet.run(30_000)
+  const first = asked.indexOf('b')
+  expect(asked.slice(first, first + 4)).toEqual(['b', 'off', 'b', 'off'])
+})
+
 describe('forced down', () => {
   it('by someone on a healthy host: contradiction and an alarm, never declared down', async () => {
     const fleet = await watchedFleet()

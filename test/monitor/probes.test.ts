@@ -146,6 +146,9 @@ describe('programs', () => {
     ['From 192.0.2.1 icmp_seq=1 Destination Host Prohibited', 'unknown'],
     ['From 192.0.2.254 icmp_seq=1 Packet filtered', 'unknown'],
     ['From 192.0.2.254 icmp_seq=1 Destination Net Unreachable', 'unknown'],
+    ['From 192.0.2.254 icmp_seq=1 Time to live exceeded', 'unknown'],
+    ['From 2001:db8::1 icmp_seq=1 Time exceeded: Hop limit', 'unknown'],
+    ['From 2001:db8::1 icmp_seq=1 Destination unreachable: No route', 'unknown'],
     ['From 192.0.2.254 icmp_seq=1 Destination Host Unreachable', 'dead'],
   ])('ping that ends with 1 and says %j is %s', async (line, expected) => {
     expect(await answer(ended(1, [...silent.slice(0, 1), line]))).toBe(expected)

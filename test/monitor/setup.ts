@@ -79,6 +79,8 @@ export class Fleet {
   readonly reports: PollReport[] = []
   /** Per probe: answer by host; hosts without one are unknown. */
   readonly answers: Record<string, Answers> = {}
+  /** Told of each question to a probe. */
+  asked: (host: string) => void = () => undefined
   apiDown = false
   /** How long a poll hangs before it fails. */
   apiHangsMs = 0
@@ -252,6 +254,7 @@ export class Fleet {
       name: kind,
       kind,
       read: (host) => {
+        this.asked(host)
         const answer = this.answers[kind]?.[host] ?? 'unknown'
         return Promise.resolve({ probe: kind, kind, answer, detail: 'as told', at: '' })
       },

@@ -163,6 +163,13 @@ describe('one host', () => {
     )
   })
 
+  it('whose device reads off while it beats lacks a device of its own', () => {
+    const off: FenceReading = { method: 'bmc', power: 'off', detail: 'PowerState Off', at }
+    expect(of({ fencing: { value: [off], failure: null } }).missing.map(({ code }) => code)).toContain(
+      'FENCING_READS_OFF',
+    )
+  })
+
   it('whose only method is not configured for it has no fencing', () => {
     const value: FenceReading[] = [{ method: 'bmc', power: null, detail: 'not configured for cmp1', at }]
     expect(of({ fencing: { value, failure: null } })).toMatchObject({

@@ -81,6 +81,8 @@ export const evacuate: StepDriver<'evacuate'> = {
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
     if (isFirst && seen.vmState === 'error' && plan.original.instance.vmState !== 'error')
       throw new LifeboatError('EVACUATION_FAILED', 'it went to ERROR before its turn came', { retry: 'backoff' })
+    if (seen.taskState === 'deleting' || seen.taskState === 'soft-deleting')
+      throw new LifeboatError('INSTANCE_GONE', 'its owner began to delete it before its turn came')
     const cameTrue = isFirst || seen.host === run.host ? revived : await arrivedMeanwhile(scene, seen)
     const before: BeforeEvacuation = {
       vmState: seen.vmState,
@@ -154,9 +156,8 @@ export const evacuate: StepDriver<'evacuate'> = {
     let quietFrom: number | null = null
     for (;;) {
       const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
+      // Its action alone does not count: Nova writes that first, and an API that stands still between the two sends the order once it goes on.
       if (found !== undefined) return { applied: true, requestId: (await findAction(scene, record))?.requestId ?? null }
-      const action = await findAction(scene, record)
-      if (action !== undefined) return { applied: true, requestId: action.requestId }
       // From the first answer on: an order that hung with Nova's database is taken a moment after both are back.
       quietFrom ??= run.clock.now()
       if (run.clock.now() - quietFrom >= quietMs) break

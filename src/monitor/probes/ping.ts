@@ -11,7 +11,8 @@ const startMarginMs = 500
  * Ping ends with 1 also where our own machine did not let it out, and where a firewall or a router answered in the host's place: none of
  * these speaks about the host.
  */
-const notOfTheHost = /^\S*ping: |local error|prohibited|filtered|Net Unreachable/i
+const notOfTheHost =
+  /^\S*ping: |local error|prohibited|filtered|Net Unreachable|No route|Beyond scope|Time to live exceeded|Time exceeded/i
 
 export function pingProbe(options: {
   name: string

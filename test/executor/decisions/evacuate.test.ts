@@ -253,17 +253,27 @@ describe('whether an evacuation was taken whose answer was lost', () => {
     expect([stage.count('listMigrations'), stage.count('listActions'), stage.uncut]).toEqual([2, 2, []])
   })
 
-  it('is told by a new action, before there is a migration', async () => {
+  it('has the newest request of its own kind', async () => {
     const stage = new Stage()
+    stage.migrations = [evacuation(1)]
     stage.actions = [action('req-8', { action: 'lock' }), action('req-9'), action('req-7')]
     expect(await settled(stage)).toEqual({ applied: true, requestId: 'req-9' })
   })
 
   it.each([
+    ['an earlier attempt', { knownRequests: ['req-9'] }, {}],
+    ['long before', {}, { startedAt: '2030-01-01T11:59:54' }],
+    ['another kind', {}, { action: 'rebuild' }],
+  ] as [string, object, object][])('does not have the request of an action of %s', async (_what, was, change) => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1)]
+    stage.actions = [action('req-9', change)]
+    expect(await settled(stage, { before: before(was) })).toEqual({ applied: true, requestId: null })
+  })
+
+  it.each([
     ['an old migration', { spentEvacuations: ['m-1'] }, [evacuation(1)], []],
-    ['the action of an earlier attempt', { knownRequests: ['req-9'] }, [], [action('req-9')]],
-    ['an action from long before', {}, [], [action('req-9', { startedAt: '2030-01-01T11:59:54' })]],
-    ['an action of another kind', {}, [], [action('req-9', { action: 'rebuild' })]],
+    ['its own action alone, which an API that stands still may yet follow with the order', {}, [], [action('req-9')]],
   ] as [string, object, Migration[], InstanceAction[]][])(
     'is not told by %s: nothing was taken, after a quiet time',
     async (_what, was, migrations, actions) => {
@@ -277,6 +287,7 @@ describe('whether an evacuation was taken whose answer was lost', () => {
 
   it('an action by a clock that is a few seconds behind is still its own', async () => {
     const stage = new Stage()
+    stage.migrations = [evacuation(1)]
     stage.actions = [action('req-9', { startedAt: '2030-01-01T11:59:55' })]
     expect(await settled(stage)).toEqual({ applied: true, requestId: 'req-9' })
   })

@@ -298,6 +298,21 @@ it("the cloud's time goes on from the survey's, however long our own clock has r
   expect(watch.cloudNow()).toBe(1_000_300)
 })
 
+it("the cloud's time is that of now though changes are listed from before a restart on: what is older proves nothing", async () => {
+  const stage = new Stage()
+  const { cloud, clock, observer, signal } = stage.run
+  const told = { cloudTimeMs: Date.parse('2030-01-01T12:30:00Z'), changedSinceMs: Date.parse('2030-01-01T12:00:00Z') }
+  const since: string[] = []
+  cloud.listChangedInstances = (from) => (since.push(from), Promise.resolve([]))
+  const watch = new HostWatch({ cloud, clock, observer, host: 'dead', tickMs: 100, signal, resumed: true, ...told })
+  quietly(watch.until('i-1', signal, () => ({ wait: 'instances' })))
+  await stage.clock.advance(300)
+  expect([new Date(watch.cloudNow()).toISOString(), since[0]]).toEqual([
+    '2030-01-01T12:30:00.300Z',
+    '2030-01-01T11:59:00',
+  ])
+})
+
 describe('how long ago an instance was known', () => {
   it('is never before it was seen, and then since it was asked for', async () => {
     const stage = new Stage()
