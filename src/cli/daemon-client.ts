@@ -48,9 +48,15 @@ export interface DaemonClient {
   host(name: string): Promise<HostDetail>
   returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
   recover(order: RecoverOrder): Promise<{ incident: string; held?: string | null }>
-  pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
+  pause(order: { by: string; reason: string; forSeconds?: number; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
-  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<Order>
+  startMaintenance(order: {
+    by: string
+    reason: string
+    forSeconds?: number
+    until?: string
+    scope: Scope
+  }): Promise<Order>
   planMaintenance(order: {
     by: string
     reason: string

@@ -69,7 +69,7 @@ export function createPermissions(parts: {
       if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
         return { verdict: known, frozen: null }
       // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host. Nor is one in whose
-      // round many hosts were silent: its witnesses, not asked in time, told nothing. Alone it is asked.
+      // round so many hosts were silent that it was not asked in time. Alone it is.
       const asked = known !== undefined && hasAsked(known, monitor.segment(host).probes.length)
       const isFresh = last?.ok === true && clock.now() - last.at <= justNowMs && last.tookMs <= quickPollMs
       if (known !== undefined && asked && isFresh) {
@@ -170,5 +170,5 @@ function aliveMessage({ id, ourFlags, proof }: Incident, message: string): strin
 }
 
 function hasAsked({ evidence: { probes } }: Verdict, configured: number): boolean {
-  return probes.length >= configured && probes.every(({ answer }) => answer !== 'unknown')
+  return probes.length >= configured && !probes.some(({ unasked }) => unasked)
 }

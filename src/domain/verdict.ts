@@ -25,6 +25,8 @@ export interface ProbeReading {
   probe: string
   kind: 'tcp' | 'ping' | 'command' | 'prometheus' | 'redfish' | 'ipmi'
   answer: 'alive' | 'dead' | 'unknown'
+  /** Unknown because its round had no time left for it: too many hosts were silent. */
+  unasked?: true
   detail: string
   /** ISO time of the reading. */
   at: string

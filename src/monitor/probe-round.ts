@@ -36,7 +36,7 @@ export async function probeRound(
   const work = async (): Promise<void> => {
     for (let job = waiting[next++]; job; job = waiting[next++]) {
       const reading = round.signal.aborted
-        ? unknown(job.probe, clock, 'not asked in time: too many suspect hosts')
+        ? unasked(job.probe, clock, 'not asked in time: too many suspect hosts')
         : await ask(job.probe, job.host, clock, limitMs, round.signal)
       readings.get(job.host)?.push(reading)
     }
@@ -56,7 +56,12 @@ async function ask(
   const limit = deadline(clock, limitMs + answerMarginMs, parent)
   try {
     const late = new Promise<ProbeReading>((resolve) => {
-      const give = (): void => resolve(unknown(probe, clock, `no answer within ${span(limitMs)}`))
+      const give = (): void =>
+        resolve(
+          parent.aborted
+            ? unasked(probe, clock, 'cut off: too many suspect hosts')
+            : unknown(probe, clock, `no answer within ${span(limitMs)}`),
+        )
       if (limit.signal.aborted) give()
       else limit.signal.addEventListener('abort', give, { once: true })
     })
@@ -66,6 +71,10 @@ async function ask(
   } finally {
     limit.release()
   }
+}
+
+function unasked(probe: Probe, clock: Clock, detail: string): ProbeReading {
+  return { ...unknown(probe, clock, detail), unasked: true }
 }
 
 function unknown(probe: Probe, clock: Clock, detail: string): ProbeReading {

@@ -187,7 +187,7 @@ export class Owners {
 
   #isToldEnd(host: string, draft: Draft): boolean {
     const known = this.#toldEnds.get(host)
-    return known?.incident === draft.incident && known?.ends.get(draft.project ?? '') === contentOf(draft)
+    return known?.incident === draft.incident && known.ends.get(draft.project ?? '') === contentOf(draft)
   }
 
   async #onHost(host: string): Promise<Instance[]> {

@@ -136,15 +136,15 @@ export class Reloads {
     const { mode } = this.#parts
     const { live } = changesBetween(inForce.options, next.options)
     const { restart } = changesBetween(started.options, next.options)
-    const rotated = [...next.secrets.keys()].filter((name) => {
-      const before = inForce.secrets.get(name)
-      return before !== undefined && before !== next.secrets.get(name)
-    })
+    const needsRestart = new Set(next.options.flatMap(({ name, reload }) => (reload === 'restart' ? [name] : [])))
+    // The content of a secret's file is read here; what uses it may have been built at the start.
+    const rotated = rotatedSince(inForce, next).filter((name) => !needsRestart.has(name))
+    const unused = rotatedSince(started, next).filter((name) => needsRestart.has(name))
     const from = mode()
     const to = built.rules.mode
     return {
       changed: [...new Set([...live, ...rotated, ...built.changed])],
-      waiting: [...restart, ...built.waiting],
+      waiting: [...new Set([...restart, ...unused, ...built.waiting])],
       mode: from === to ? null : { from, to },
       files: next.files,
       warnings: [...next.warnings.map(({ message }) => message), ...built.warnings],
@@ -214,3 +214,11 @@ export class Reloads {
 
 /** Kept of a refused configuration. More help nobody, and a generated file may have a problem in each of its lines. */
 const mostProblems = 50
+
+/** Options whose secret is another one, though it is named as before. */
+function rotatedSince({ secrets: before }: LoadedConfig, { secrets: after }: LoadedConfig): string[] {
+  return [...after].flatMap(([name, secret]) => {
+    const was = before.get(name)
+    return was !== undefined && was !== secret ? [name] : []
+  })
+}

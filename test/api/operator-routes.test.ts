@@ -61,6 +61,21 @@ describe('acts', () => {
     ],
     [
       '/v1/maintenance',
+      { by, reason: 'work', forSeconds: 90, scope: { kind: 'cloud', name: null } },
+      200,
+      [
+        'startMaintenance',
+        { by, reason: 'work', until: '2026-01-02T03:05:35.000Z', scope: { kind: 'cloud', name: null } },
+      ],
+    ],
+    [
+      '/v1/pause',
+      { by, reason: 'work', forSeconds: 90 },
+      200,
+      ['pause', { by, reason: 'work', until: '2026-01-02T03:05:35.000Z' }],
+    ],
+    [
+      '/v1/maintenance',
       { by, reason: 'work', from: '2026-01-03 02:00', forSeconds: 90, scope: { kind: 'cloud', name: null } },
       200,
       [
@@ -126,9 +141,9 @@ describe('acts', () => {
       { by, reason: 'x', scope: { kind: 'cloud', name: null }, until: '2026-01-02T03:04:05Z' },
     ],
     [
-      'a length that counts from no beginning',
-      '/v1/maintenance',
-      { by, reason: 'x', scope: { kind: 'cloud', name: null }, forSeconds: 60 },
+      'a pause with an end and a length',
+      '/v1/pause',
+      { by, reason: 'x', forSeconds: 60, until: '2026-01-03T03:00:00Z' },
     ],
     [
       'an end and a length at once',

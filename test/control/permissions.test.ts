@@ -44,9 +44,9 @@ describe('a host whose incident is over', () => {
 
 describe('a look at a host', () => {
   /** A moment after a poll in which its one probe said that. */
-  const isAsked = async (answer: string | null): Promise<boolean> => {
+  const isAsked = async (read: object | null): Promise<boolean> => {
     let asked = false
-    const probes = answer === null ? [] : [{ probe: 'ping', answer }]
+    const probes = read === null ? [] : [{ probe: 'ping', ...read }]
     const verdict = { kind: 'host-down', evidence: { probes } }
     const monitor = {
       ...{ verdict: () => verdict, frozen: () => null, segment: () => ({ probes: ['ping'] }) },
@@ -62,12 +62,12 @@ describe('a look at a host', () => {
   }
 
   it.each([
-    ['dead', false],
-    ['alive', false],
-    ['unknown', true],
+    [{ answer: 'dead' }, false],
+    [{ answer: 'unknown' }, false],
+    [{ answer: 'unknown', unasked: true }, true],
     [null, true],
-  ])('asks again right after a poll in which its witness said %s: %s', async (answer, asked) => {
-    expect(await isAsked(answer)).toBe(asked)
+  ])('asks again right after a poll in which its witness said %j: %s', async (read, asked) => {
+    expect(await isAsked(read)).toBe(asked)
   })
 })
 

@@ -113,6 +113,25 @@ describe('a round', () => {
     expect(bench.signals[0]!.aborted).toBe(true)
   })
 
+  it('says of which host a probe was not asked, or not for its whole time', async () => {
+    const bench = new Bench()
+    const round = start(bench, 4, { atOnce: 1 })
+    await turn()
+    bench.clock.advance(500)
+    bench.answer()
+    await turn()
+    bench.clock.advance(1_000 + answerMarginMs)
+    await turn()
+    bench.clock.advance(2 * (1_000 + answerMarginMs))
+    const found = [...(await round)].map(([host, [one]]) => [host, one?.answer, one?.unasked])
+    expect(found).toEqual([
+      ['h0', 'dead', undefined],
+      ['h1', 'unknown', undefined],
+      ['h2', 'unknown', true],
+      ['h3', 'unknown', true],
+    ])
+  })
+
   it('is over after two waves: what was not asked by then is unknown', async () => {
     const bench = new Bench()
     const round = start(bench, 6)

@@ -1,5 +1,7 @@
 /** Reloads of a running daemon: everything at once or nothing, on record, and never half of each. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { configurationSource, type StartedSource } from '../../src/daemon/configuration-source.ts'
 import { parseConfiguration, type LoadedConfig } from '../../src/config/index.ts'
@@ -93,6 +95,30 @@ describe('a reload', () => {
       await expect(clock.run(daemon.operations.reload(ann))).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
       expect(told).toEqual([{ ops: 'operator' }])
     })()
+  })
+
+  it('names a secret that is another one now: in force, or waiting where what uses it was built at the start', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-secrets-'))
+    const keep = (name: string, secret: string): void => writeFileSync(join(directory, name), secret, { mode: 0o600 })
+    const text = `mode: observe
+shared_journal: { nodes: ['192.0.2.11:3306'], password_file: ${directory}/db }
+notices: { receivers: { hook: { kind: webhook, url: 'https://192.0.2.2/', secret_file: ${directory}/hook } } }
+`
+    const read = (): LoadedConfig => parseConfiguration(text, null, {})
+    let world: SmallWorld | null = null
+    const build = (): Promise<BuiltRules> => builtIn(world)
+    for (const name of ['db', 'hook']) keep(name, 'old'.repeat(9))
+    await SmallWorld.run({ parts: { configuration: { loaded: read(), read, build } } }, async (made) => {
+      world = made
+      for (const name of ['db', 'hook']) keep(name, 'new'.repeat(9))
+      const { daemon, clock } = made
+      const named = (names: string[]): string[] => names.filter((name) => name.endsWith('_file'))
+      for (const changed of [['notices.receivers.hook.secret_file'], []]) {
+        const report = await clock.run(daemon.operations.reload(ann))
+        expect([named(report.changed), named(report.waiting)]).toEqual([changed, ['shared_journal.password_file']])
+      }
+    })()
+    rmSync(directory, { recursive: true })
   })
 
   it('puts segments, probes and the mode in force at once, before the next poll', () =>

@@ -44,8 +44,11 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
       },
     },
     (request) => {
-      const { by, ...order } = request.body
-      return operations.pause({ ...inFuture(order, clock.wall()), ...who(request, by) })
+      const { by, forSeconds, ...order } = request.body
+      return operations.pause({
+        ...inFuture(lasting(order, forSeconds, clock.wall()), clock.wall()),
+        ...who(request, by),
+      })
     },
   )
   server.post(
@@ -196,6 +199,15 @@ export function who({ caller, via }: FastifyRequest, by: string | undefined): { 
       `The request is not valid: by: you are ${caller.name}, and no other name can be given`,
     )
   return { by: caller.name, ...(via !== null && { via }) }
+}
+
+/** The order with the end that its length gives it. */
+export function lasting<T extends { until: string | null }>(
+  order: T,
+  forSeconds: number | undefined,
+  nowMs: number,
+): T {
+  return forSeconds === undefined ? order : { ...order, until: new Date(nowMs + forSeconds * 1_000).toISOString() }
 }
 
 export function inFuture<T extends { until: string | null }>(order: T, nowMs: number): T {

@@ -4,7 +4,7 @@ import { omitUndefined } from '../../domain/omit-undefined.ts'
 import type { RestServer, RestSources } from '../rest.ts'
 import { named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
-import { inFuture, who } from './acts.ts'
+import { inFuture, lasting, who } from './acts.ts'
 
 export function maintenanceRoutes(server: RestServer, { operations, clock }: RestSources): void {
   server.get(
@@ -32,7 +32,7 @@ export function maintenanceRoutes(server: RestServer, { operations, clock }: Res
     (request) => {
       const { by, from, forSeconds, ...order } = request.body
       const ordered = { ...inFuture(order, clock.wall()), ...who(request, by) }
-      if (from === undefined) return operations.startMaintenance(ordered)
+      if (from === undefined) return operations.startMaintenance(lasting(ordered, forSeconds, clock.wall()))
       const forMs = forSeconds === undefined ? undefined : forSeconds * 1_000
       return operations.planMaintenance({ ...ordered, from, ...omitUndefined({ forMs }) })
     },

@@ -153,10 +153,22 @@ export const tryingAgain = z
       ),
   })
   .refine(({ reason: why, proof }) => proof !== null || why !== '', { path: ['reason'], error: 'say why' })
-export const pausing = z.strictObject({ by, reason, until, scope: scope.optional() })
-export const resuming = z.strictObject({ by, reason, scope: scope.optional() })
 /** 30 days: what lasts longer belongs in the configuration. */
-const longestPlanSeconds = 30 * 86_400
+const longestOrderSeconds = 30 * 86_400
+/** Counted by the daemon: the clock of whoever asks may be wrong, and the order would end while people work. */
+const forSeconds = z
+  .number()
+  .positive()
+  .max(longestOrderSeconds)
+  .optional()
+  .describe('How long it lasts, instead of `until`, by the clock of the daemon')
+const hasOneEnd = ({ until: end, forSeconds: length }: { until: string | null; forSeconds?: number | undefined }) =>
+  end === null || length === undefined
+const twoEnds = { path: ['forSeconds'], error: 'give `until` or this, not both' }
+export const pausing = z
+  .strictObject({ by, reason, until, forSeconds, scope: scope.optional() })
+  .refine(hasOneEnd, twoEnds)
+export const resuming = z.strictObject({ by, reason, scope: scope.optional() })
 export const maintaining = z
   .strictObject({
     by,
@@ -170,22 +182,10 @@ export const maintaining = z
         'When it begins: local time of the daemon’s machine (2026-11-23 02:00), or with an offset (2026-11-23T02:00+01:00). Missing: now',
       ),
     until,
-    forSeconds: z
-      .number()
-      .positive()
-      .max(longestPlanSeconds)
-      .optional()
-      .describe('With `from`: how long it lasts, instead of `until`'),
+    forSeconds,
     scope,
   })
-  .refine(({ from, forSeconds }) => from !== undefined || forSeconds === undefined, {
-    path: ['forSeconds'],
-    error: 'it counts from `from`, which is missing',
-  })
-  .refine(({ until: end, forSeconds }) => end === null || forSeconds === undefined, {
-    path: ['forSeconds'],
-    error: 'give `until` or this, not both',
-  })
+  .refine(hasOneEnd, twoEnds)
 export const withdrawing = z.strictObject({
   by,
   reason,

@@ -6,7 +6,7 @@ import { follow, followExits } from '../follow.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 import { incidentId } from './incident-id.ts'
-import { endOf, orderLength, scopeOf, text, withScope, type ScopeOptions } from './order-options.ts'
+import { lengthOf, orderLength, scopeOf, text, withScope, type ScopeOptions } from './order-options.ts'
 
 export function addActCommands(program: Command, session: Session): void {
   const say = (line: string): void => session.say(line)
@@ -37,7 +37,7 @@ export function addActCommands(program: Command, session: Session): void {
     .option('--for <duration>', 'resume after this time, e.g. 2h (default: until someone resumes)', orderLength)
     .action(async (options: ScopeOptions & { reason: string; for?: number }) => {
       const scope = scopeOf(options)
-      const order = { by: session.by(), reason: options.reason, until: endOf(session, options.for) }
+      const order = { by: session.by(), reason: options.reason, ...lengthOf(options.for) }
       const pause = await session.daemon().pause({ ...order, ...(scope && { scope }) })
       const what = scope === undefined ? 'no host' : `nothing of ${scopeText(scope)}`
       say(

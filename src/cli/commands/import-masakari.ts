@@ -96,7 +96,7 @@ async function order(session: Session, { maintenance }: MasakariImport, reason?:
   let refused = 0
   for (const { scope, reason: said } of maintenance) {
     try {
-      await daemon.startMaintenance({ by, reason: reason ?? said, until: null, scope })
+      await daemon.startMaintenance({ by, reason: reason ?? said, scope })
       session.say(`${scopeText(scope)} is in maintenance until someone ends it`)
     } catch (thrown) {
       // Without a daemon none can be ordered; a single refusal must not keep the others out.

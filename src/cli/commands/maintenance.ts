@@ -1,7 +1,6 @@
 /** `maintenance start | withdraw | end | list`, and `host maintenance` as the short way for one host. */
 import { InvalidArgumentError, type Command } from 'commander'
 import { localText } from '../../domain/local-time.ts'
-import { omitUndefined } from '../../domain/omit-undefined.ts'
 import { scopeText, type Scope } from '../../domain/order.ts'
 import { prints } from '../described.ts'
 import type { Session } from '../session.ts'
@@ -9,7 +8,7 @@ import { printable } from '../output/width.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { maintenanceColumns, maintenanceFrame } from './maintenance-list.ts'
-import { endOf, orderLength, requiredScope, text, untilText, withScope, type ScopeOptions } from './order-options.ts'
+import { lengthOf, orderLength, requiredScope, text, untilText, withScope, type ScopeOptions } from './order-options.ts'
 
 interface StartOptions {
   reason: string
@@ -79,17 +78,16 @@ function planNumber(given: string): number {
 async function start(session: Session, scope: Scope, options: StartOptions): Promise<void> {
   const { reason, at, for: forMs } = options
   if (at !== undefined) return plan(session, scope, reason, at, forMs)
-  const order = { by: session.by(), reason, until: endOf(session, forMs), scope }
+  const order = { by: session.by(), reason, ...lengthOf(forMs), scope }
   const { until } = await session.daemon().startMaintenance(order)
   session.terminal.stdout(printable(`${startOf(scope)} is in maintenance ${untilText(until)}; ${then(scope)}`) + '\n')
 }
 
 async function plan(session: Session, scope: Scope, reason: string, from: string, forMs?: number): Promise<void> {
-  const forSeconds = forMs === undefined ? undefined : forMs / 1_000
   const daemon = session.daemon()
   // Before the order: were its answer lost, the plan would stand and look refused.
   const { timezone } = await daemon.maintenance()
-  const order = { by: session.by(), reason, from, ...omitUndefined({ forSeconds }), scope }
+  const order = { by: session.by(), reason, from, ...lengthOf(forMs), scope }
   const planned = await daemon.planMaintenance(order)
   const both = (iso: string): string => `${localText(iso, timezone)} (${clockTime(iso)})`
   const until = planned.until === null ? untilText(null) : `until ${both(planned.until)}`

@@ -49,6 +49,11 @@ export function orderLength(given: string): number {
   return ms
 }
 
+/** The length of an order, for the daemon to count: the clock of this machine may be wrong. */
+export function lengthOf(forMs: number | undefined): { forSeconds?: number } {
+  return forMs === undefined ? {} : { forSeconds: forMs / 1_000 }
+}
+
 /** When an order of this length ends, ISO; null without one. */
 export function endOf(session: Session, forMs: number | undefined): string | null {
   return forMs === undefined ? null : new Date(session.commands.clock.wall() + forMs).toISOString()

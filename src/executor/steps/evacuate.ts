@@ -156,8 +156,10 @@ export const evacuate: StepDriver<'evacuate'> = {
     let quietFrom: number | null = null
     for (;;) {
       const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
+      // Read also without a record: of a cell that it cannot reach Nova lists no migration, and refuses this.
+      const requestId = (await findAction(scene, record))?.requestId ?? null
       // Its action alone does not count: Nova writes that first, and an API that stands still between the two sends the order once it goes on.
-      if (found !== undefined) return { applied: true, requestId: (await findAction(scene, record))?.requestId ?? null }
+      if (found !== undefined) return { applied: true, requestId }
       // From the first answer on: an order that hung with Nova's database is taken a moment after both are back.
       quietFrom ??= run.clock.now()
       if (run.clock.now() - quietFrom >= quietMs) break
