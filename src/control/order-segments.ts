@@ -10,7 +10,7 @@ import type { SegmentOf } from '../domain/segment.ts'
 import { isUnread } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
-import type { Orders } from '../orders/orders.ts'
+import { orderKey, type Orders } from '../orders/orders.ts'
 
 interface OrdersWithoutHosts {
   orders: Orders
@@ -90,10 +90,10 @@ export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWit
 
 function ofUnknownHost(order: Order): NewEntry {
   const message = `Nova shows no nova-compute on ${order.scope.name}, so this window holds nothing: ${orderText(order)}. Write the host's name as Nova does`
-  return { kind: 'alarm.raised', data: { code: 'ORDER_WITHOUT_HOSTS', message } }
+  return { kind: 'alarm.raised', data: { code: 'ORDER_WITHOUT_HOSTS', message, order: orderKey(order) } }
 }
 
 function ofNoHost(order: Order): NewEntry {
   const message = `No host is in segment ${order.scope.name}, so its order holds nothing: ${orderText(order)}. If the hosts are of another segment now, order it for that one, and end this one`
-  return { kind: 'alarm.raised', data: { code: 'ORDER_WITHOUT_HOSTS', message } }
+  return { kind: 'alarm.raised', data: { code: 'ORDER_WITHOUT_HOSTS', message, order: orderKey(order) } }
 }

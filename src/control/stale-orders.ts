@@ -46,6 +46,9 @@ interface Watch {
   look: Promise<void> | null
 }
 
+/** Orders that come while people have just been told wait for this long to be told together. Shorter: a page for each while a host is recovered. */
+const tellAgainMs = 60_000
+
 export class StaleOrders {
   readonly #parts: AftermathParts
   readonly #open = new Map<string, StaleOrder>()
@@ -58,6 +61,8 @@ export class StaleOrders {
   readonly #taken = new Set<number>()
   /** Until when a reset without an answer may be served, by its step and our monotonic clock. */
   readonly #served = new Map<string, number>()
+  /** When people were told of the orders that wait at a host, monotonic. */
+  readonly #toldAt = new Map<HostName, number>()
   readonly #moments: Moments
 
   constructor(parts: AftermathParts) {
@@ -113,6 +118,9 @@ export class StaleOrders {
   /** Once for each host, and again for orders that came later: beforehand nothing is broken, and a person can still avoid it. */
   #tell(host: HostName, orders: readonly StaleOrder[]): void {
     if (orders.every(({ seq }) => seq <= (this.#told.get(host) ?? 0))) return
+    const now = this.#parts.clock.now()
+    if (now - (this.#toldAt.get(host) ?? -Infinity) < tellAgainMs) return
+    this.#toldAt.set(host, now)
     const data = { code: staleOrderCode, message: whatWaitsAt(host, orders, (order) => this.#nameOf(order)) }
     const [entry] = this.#parts.journal.append([{ kind: 'alarm.raised', host, data }])
     if (entry !== undefined) this.#told.set(host, entry.seq)

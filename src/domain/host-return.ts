@@ -234,10 +234,10 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   return proving(facts, service, rules, disabledByUs, now)
 }
 
-/** The order came between our enable and its confirmation. Lifeboat disables no service of a host that is well. */
+/** The order came between our enable and its confirmation. Lifeboat disables no service of a host that is well; the order stands. */
 function tooLate({ by, reason }: ReturnOrder): ReturnDecision {
   const message = `It was enabled already when ${by} ordered that it stay out (${reason}): disable its service in Nova`
-  return end('ENABLED_BEFORE_ORDER', message, [{ code: 'ENABLED_BEFORE_ORDER', message, instance: null }])
+  return say('kept-out', 'ENABLED_BEFORE_ORDER', message)
 }
 
 /** None of our flags is on it, and Nova did not confirm our last order to force it down. */

@@ -206,19 +206,9 @@ function migrationFacts(instance: Instance, survey: Survey): Pick<Facts, 'migrat
   const own = survey.migrations
     .filter(({ instanceId }) => instanceId === instance.id)
     .toSorted((a: Migration, b: Migration) => b.id - a.id)
-  const evacuated = own.filter(
-    ({ type, status }) => type === 'evacuation' && (status === 'done' || status === 'completed'),
-  )
-  // What an evacuation that landed has overtaken is a leftover: Nova closes the record of neither.
-  const isOvertaken = ({ id, sourceHost }: Migration, from: 'anywhere' | 'there'): boolean =>
-    evacuated.some((later) => later.id > id && (from === 'anywhere' || later.sourceHost === sourceHost))
-  const live = own.find(
-    (one) => one.type === 'live-migration' && liveUnderWay.has(one.status) && !isOvertaken(one, 'anywhere'),
-  )
+  const live = own.find(({ type, status }) => type === 'live-migration' && liveUnderWay.has(status))
   const evacuation = own.find(
-    (one) =>
-      one.type === 'evacuation' &&
-      (one.status === 'accepted' || (one.status === 'pre-migrating' && !isOvertaken(one, 'there'))),
+    ({ type, status }) => type === 'evacuation' && (status === 'accepted' || status === 'pre-migrating'),
   )
   // A record left at pre-migrating by a destination that died long ago stays for ever: it means something only while
   // the instance is being rebuilt, or its destination is alive and may still finish.

@@ -202,6 +202,7 @@ export class Attempt {
    */
   async #reconcile(answer?: LifeboatError): Promise<Moved> {
     const { run, trouble } = this.#scene
+    let isBegun: boolean
     try {
       const record = this.#begun()
       const quietMs = this.#quietMs(answer)
@@ -212,9 +213,12 @@ export class Attempt {
         trouble.passed(this.#scene)
         return 'taken'
       }
+      isBegun = found.requestId !== null
     } catch (thrown) {
       return this.#fail(unread(this.#scene, thrown, answer))
     }
+    // Whatever a proxy answered to a second copy of it.
+    if (isBegun) return this.#mayBeServed() ? 'late' : this.#fail(neverTaken())
     if (answer === undefined) return this.#mayBeServed() ? 'late' : this.#fail(neverTaken())
     if (answer.certainty !== 'unknown') return this.#fail(answer)
     return answer.details['served'] !== true && this.#mayBeServed() ? 'late' : this.#fail(noTrace(answer))

@@ -160,7 +160,7 @@ function cutOffBy(
   }
   if (signal.aborted) end()
   else signal.addEventListener('abort', end, { once: true })
-  return { transport: watchedTransport(leaves), signal: cut.signal, refusal: () => refusal }
+  return { transport: watchedTransport(leaves, cut.signal), signal: cut.signal, refusal: () => refusal }
 }
 
 /** A clean error in place of axios's own, which holds the request with its password. */

@@ -210,12 +210,12 @@ export class Tracks {
   }
 }
 
-/** Later ones are not asked in time first: what a witness says of these decides less. */
-const ranks: Partial<Record<VerdictKind, number>> = {
-  'service-down': 1,
-  ...{ maintenance: 2, 'declared-down': 2, 'forced-down-before': 2 },
-}
+/**
+ * The later, the sooner it is not asked in time. First those that live by the word of a witness: it answers at once, and without it they would
+ * count as dead. Last those about which nothing is decided by it.
+ */
+const ranks: Partial<Record<VerdictKind, number>> = { 'service-down': 0, maintenance: 2, 'forced-down-before': 2 }
 
 function rankOf({ kind }: Verdict): number {
-  return ranks[kind] ?? 0
+  return ranks[kind] ?? 1
 }

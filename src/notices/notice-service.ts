@@ -23,7 +23,7 @@ import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } fro
 import { Owners } from './owners.ts'
 import { Renewals } from './renewals.ts'
 import { sendTest } from './send-test.ts'
-import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
+import { mayHave, receiversOf, type Draft, type NoticeRules } from './rules.ts'
 import { StandingAlerts } from './standing-alerts.ts'
 
 const noticeKinds = ['notice.queued', 'notice.sent', 'notice.failed', 'notice.dead-lettered'] as const
@@ -187,7 +187,9 @@ export class NoticeService {
   /** What stands at a receiver and has arrived there: the rest is on its way. */
   #standingAt(receiver: string): Notice[] {
     const { queue } = this.#dispatcher
-    return this.#alerts.at(receiver, this.#parts.clock.wall()).filter(({ id }) => !queue.waits(receiver, id))
+    const rule = this.#rules.receivers.get(receiver)
+    const standing = this.#alerts.at(receiver, this.#parts.clock.wall())
+    return standing.filter((notice) => rule !== undefined && mayHave(rule, notice) && !queue.waits(receiver, notice.id))
   }
 
   /** What an earlier run told. */

@@ -63,6 +63,9 @@ const troubles: Partial<Record<VerdictKind, NoticeTopic>> = {
   contradiction: 'contradiction',
 }
 
+/** Alarms whose cause is one for all instances of an incident, such as a conductor that is away: the first one tells. */
+const ofManyAtOnce: ReadonlySet<string> = new Set(['EVACUATION_STANDS_STILL', 'CONFIRMATION_STANDS_STILL'])
+
 /** Out of these a host comes back by a return, which is told as such. */
 const underIncident: ReadonlySet<VerdictKind> = new Set<VerdictKind>(['recovering', 'returning'])
 
@@ -89,7 +92,10 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       if (entry.data.evidence !== undefined) return null
       return {
         ...draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message }),
-        ...omitUndefined({ order: entry.data.order, instance: entry.instance ?? undefined }),
+        ...omitUndefined({
+          order: entry.data.order,
+          instance: ofManyAtOnce.has(entry.data.code) ? undefined : (entry.instance ?? undefined),
+        }),
       }
     case 'process.failed': {
       const { process, verdict, mode, segment, openedBy } = entry.data

@@ -135,7 +135,7 @@ export class Owners {
       if (known === undefined || !tellsTenants(receivers, known.segment)) return []
       const drafts = endedDrafts(entry, known, told, { maxInstances })
       // After a return each change of one instance is such an end: of the projects of the others nothing has changed.
-      return drafts.filter((draft) => !this.#isToldEnd(host, draft))
+      return drafts.filter((draft) => told.has(draft.project ?? '') || !this.#isToldEnd(host, draft))
     }
     if (entry.kind !== 'verdict.changed' || entry.data.kind !== 'healthy' || this.#open.has(host)) return []
     if (this.#watched.has(host)) return []

@@ -51,6 +51,8 @@ export function receiversOf(
   told: ReadonlySet<string> = new Set(),
 ): string[] {
   const isFor = ([name, rule]: [string, ReceiverRule]): boolean => {
+    // Told of its beginning before a reload took the project from it: it hears of the end no more.
+    if (!mayHave(rule, draft)) return false
     if (rule.alerts === 'none' || rule.audience !== draft.audience) return wants(rule, draft)
     if (rule.alerts === 'follows')
       return wants(rule, draft) || (told.has(name) && alert?.action !== 'trigger' && ofTopic(rule, draft))

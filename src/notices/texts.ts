@@ -160,7 +160,6 @@ function operatorValues(notice: Notice, { cloud, link }: Setting): Values {
 const returns: Record<string, string> = {
   LEFT_DISABLED: 'is up, and stays disabled',
   LEFT_FORCED_DOWN: 'is up, and stays forced down',
-  ENABLED_BEFORE_ORDER: 'was enabled before the order to keep it out came',
   DISABLED_AGAIN: 'is up, and someone disabled it again',
   TAKEN_BACK_BY_OTHERS: 'was returned to service by someone else',
   SERVICE_REPLACED: 'has a new compute service',

@@ -117,7 +117,7 @@ export class Transport {
       if (ask.mayLeave !== undefined && connectingMs > connectsWithinMs) throw tooSlow(ask, connectingMs)
       ask.mayLeave?.(connectingMs)
     }
-    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit, mayLeave)
+    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit, mayLeave, ask.guard.signal)
     // Before the library's own: it would end the connection in order, and the kernel would go on to deliver what was given up.
     if (call.write) ask.guard.signal.addEventListener('abort', wire.cut, { once: true })
     let outcome: HttpAnswer | LifeboatError
@@ -210,7 +210,7 @@ interface WatchedWire {
  * asked, for the process may have been stopped while it was made. Once the exit lapses an unanswered connection is reset, so that the kernel
  * delivers nothing after a partition heals.
  */
-function watchedWire(exit: Exit, mayLeave: () => void): WatchedWire {
+function watchedWire(exit: Exit, mayLeave: () => void, givenUp: AbortSignal): WatchedWire {
   let sent = false
   let refusal: LifeboatError | null = null
   let cut = (): void => undefined
@@ -232,7 +232,7 @@ function watchedWire(exit: Exit, mayLeave: () => void): WatchedWire {
     over = exit.onLapse(cut)
   }
   return {
-    transport: watchedTransport(leave),
+    transport: watchedTransport(leave, givenUp),
     sent: () => sent,
     refusal: () => refusal,
     cut: () => cut(),

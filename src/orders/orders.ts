@@ -228,6 +228,11 @@ function endsAt({ order: { since, until }, startedAt }: Kept): number {
  * One order per kind, scope and source; a second one replaces the first. One that was planned stands beside the others: were it
  * to replace a longer one, that would end early.
  */
+/** By which an alarm names the order that it is about. */
+export function orderKey({ kind, scope, source, plan }: Order): string {
+  return keyOf(kind, scope, source, plan)
+}
+
 function keyOf(kind: OrderKind, { kind: scope, name }: Scope, source: string | null, plan?: number): string {
   return JSON.stringify([kind, scope, name, source, ...(plan === undefined ? [] : [plan])])
 }

@@ -6,6 +6,7 @@ import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
 import type { Duplex } from 'node:stream'
+import { ensureError } from '../domain/errors.ts'
 
 /** The TCP connection beneath each TLS connection. */
 const beneath = new WeakMap<Duplex, net.Socket>()
@@ -27,16 +28,28 @@ export class ResettableAgent extends https.Agent {
     callback: (error: Error | null, stream?: Duplex) => void,
   ): undefined {
     const plain = net.connect(options as net.NetConnectOpts)
+    const { givenUp } = options as Cancellable
+    const giveUp = (): void => void plain.destroy(notConnected(options))
+    if (givenUp?.aborted === true) giveUp()
+    // The request itself has nothing yet that it could destroy.
+    givenUp?.addEventListener('abort', giveUp, { once: true })
+    plain.once('close', () => givenUp?.removeEventListener('abort', giveUp))
     plain.once('error', callback)
-    plain.setTimeout(connectLimitMs, () => plain.destroy(notConnected(options)))
+    plain.setTimeout(connectLimitMs, giveUp)
     plain.once('connect', () => {
       plain.setTimeout(0)
       plain.off('error', callback)
-      const secure = super.createConnection({ ...options, socket: plain } as https.RequestOptions)
-      if (!secure) return
-      plain.on('error', (error) => secure.destroy(error))
-      beneath.set(secure, plain)
-      callback(null, secure)
+      givenUp?.removeEventListener('abort', giveUp)
+      try {
+        const secure = super.createConnection({ ...options, socket: plain } as https.RequestOptions)
+        if (!secure) throw new Error('TLS did not begin')
+        plain.on('error', (error) => secure.destroy(error))
+        beneath.set(secure, plain)
+        callback(null, secure)
+      } catch (thrown) {
+        plain.destroy()
+        callback(ensureError(thrown))
+      }
     })
   }
 }
@@ -56,8 +69,16 @@ export interface RequestTransport {
   request: (options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) => http.ClientRequest
 }
 
-/** Node's own requests; `leaves` is called in the tick in which the connection of one stands, and may destroy it. */
-export function watchedTransport(leaves: (socket: net.Socket) => void): RequestTransport {
+/** A request whose connection is given up while it is made. */
+interface Cancellable {
+  givenUp?: AbortSignal | undefined
+}
+
+/**
+ * Node's own requests; `leaves` is called in the tick in which the connection of one stands, and may destroy it.
+ * @param givenUp a connection that does not stand by then is not made any more
+ */
+export function watchedTransport(leaves: (socket: net.Socket) => void, givenUp?: AbortSignal): RequestTransport {
   const watch = (request: http.ClientRequest): http.ClientRequest =>
     request.once('socket', (socket) => {
       const encrypted = 'encrypted' in socket
@@ -65,7 +86,9 @@ export function watchedTransport(leaves: (socket: net.Socket) => void): RequestT
       else socket.once(encrypted ? 'secureConnect' : 'connect', () => leaves(socket))
     })
   return {
-    request: (options, onResponse) =>
-      watch(options.protocol === 'https:' ? https.request(options, onResponse) : http.request(options, onResponse)),
+    request: (options, onResponse) => {
+      const own: https.RequestOptions & Cancellable = { ...options, givenUp }
+      return watch(options.protocol === 'https:' ? https.request(own, onResponse) : http.request(own, onResponse))
+    },
   }
 }

@@ -299,7 +299,7 @@ const table: [
   ['also while it proves itself', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }, proven],
   [
     'but not once we have enabled it: what is in service is told as in service',
-    'back ENABLED_BEFORE_ORDER end',
+    'kept-out ENABLED_BEFORE_ORDER -',
     { order: { ...ann, keepOut: true }, trait: null },
     done,
   ],

@@ -31,13 +31,13 @@ afterAll(async () => {
 })
 
 /** What comes of a request to a name that has these addresses, in this order. */
-function asked(...addresses: string[]): Promise<string> {
+function asked(addresses: string[], givenUp?: AbortSignal): Promise<string> {
   const agent = new ResettableAgent({ rejectUnauthorized: false })
   const found = addresses.map((address) => ({ address, family: 4 }))
   const lookup = (_name: string, _options: object, tell: (error: null, found: object[]) => void): void =>
     tell(null, found)
   return new Promise((resolve) => {
-    const options = { host: 'two.example', port, agent, lookup } as unknown as https.RequestOptions
+    const options = { host: 'two.example', port, agent, lookup, givenUp } as unknown as https.RequestOptions
     https
       .get(options, (answer) => {
         answer.resume()
@@ -53,5 +53,9 @@ it.each([
   ['the second, when the first one is silent', ['192.0.2.1', '127.0.0.1'], 'status 200'],
   ['none, when each refuses', ['127.0.0.2', '127.0.0.3'], 'error ECONNREFUSED'],
 ])('of the addresses of a name %s is connected to', async (_which, addresses, end) => {
-  expect(await asked(...addresses)).toBe(end)
+  expect(await asked(addresses)).toBe(end)
+})
+
+it('a connection that is given up before it stands is not made', async () => {
+  expect(await asked(['127.0.0.1'], AbortSignal.abort())).toBe('error ETIMEDOUT')
 })

@@ -81,7 +81,7 @@ export const evacuate: StepDriver<'evacuate'> = {
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
     if (isFirst && seen.vmState === 'error' && plan.original.instance.vmState !== 'error')
       throw new LifeboatError('EVACUATION_FAILED', 'it went to ERROR before its turn came', { retry: 'backoff' })
-    if (seen.taskState === 'deleting' || seen.taskState === 'soft-deleting')
+    if (isFirst && (seen.taskState === 'deleting' || seen.taskState === 'soft-deleting'))
       throw new LifeboatError('INSTANCE_GONE', 'its owner began to delete it before its turn came')
     const cameTrue = isFirst || seen.host === run.host ? revived : await arrivedMeanwhile(scene, seen)
     const before: BeforeEvacuation = {
@@ -154,10 +154,11 @@ export const evacuate: StepDriver<'evacuate'> = {
   reconcile: async (scene, record, quietMs) => {
     const { run } = scene
     let quietFrom: number | null = null
+    let requestId: string | null = null
     for (;;) {
       const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
       // Read also without a record: of a cell that it cannot reach Nova lists no migration, and refuses this.
-      const requestId = (await findAction(scene, record))?.requestId ?? null
+      requestId = (await findAction(scene, record))?.requestId ?? null
       // Its action alone does not count: Nova writes that first, and an API that stands still between the two sends the order once it goes on.
       if (found !== undefined) return { applied: true, requestId }
       // From the first answer on: an order that hung with Nova's database is taken a moment after both are back.
@@ -165,7 +166,7 @@ export const evacuate: StepDriver<'evacuate'> = {
       if (run.clock.now() - quietFrom >= quietMs) break
       await pause(run.clock, run.settings.tickMs, scene.signal)
     }
-    return { applied: false, requestId: null }
+    return { applied: false, requestId }
   },
 }
 

@@ -18,7 +18,7 @@ export class Actor implements StepDriver<'evacuate'> {
   /** What is said when its time is over. */
   late: Overdue | undefined
   prepares: (Prepared<'evacuate'> | LifeboatError)[] = [{ before: was, request: asked }]
-  settles: ({ applied: boolean } | LifeboatError)[] = [{ applied: false }]
+  settles: ({ applied: boolean; begun?: boolean } | LifeboatError)[] = [{ applied: false }]
   quiet: number[] = []
   sent = 0
   sentAs: CallOptions[] = []
@@ -59,7 +59,7 @@ export class Actor implements StepDriver<'evacuate'> {
     this.quiet.push(quietMs)
     const next = take(this.settles)
     if (next instanceof Error) throw next
-    return { applied: next.applied, requestId: next.applied ? 'found' : null }
+    return { applied: next.applied, requestId: next.applied || next.begun === true ? 'found' : null }
   }
 }
 

@@ -280,7 +280,7 @@ describe('whether an evacuation was taken whose answer was lost', () => {
       const stage = new Stage()
       stage.migrations = migrations
       stage.actions = actions
-      expect(await settled(stage, { before: before(was) })).toEqual({ applied: false, requestId: null })
+      expect(await settled(stage, { before: before(was) })).toMatchObject({ applied: false })
       expect(stage.clock.now()).toBe(6_000)
     },
   )

@@ -192,6 +192,16 @@ describe('a step whose answer was lost (law L3)', () => {
     })
   })
 
+  it('that Nova has begun is waited for whatever was answered: a proxy may refuse a second copy of it', async () => {
+    const stage = new Stage()
+    stage.run.settings.longestRequestMs = 60_000
+    const actor = new Actor()
+    actor.sends = [failed('API_UNAVAILABLE', { details: { status: 503 } }), 'well']
+    actor.settles = [{ applied: false, begun: true }, { applied: false, begun: true }, { applied: true }]
+    expect(await ending(stage, actor, retry())).toEqual(landed)
+    expect([actor.sent, stage.clock.now() > 10_000]).toEqual([1, true])
+  })
+
   it('that cannot be settled has failed as what kept it from being settled', async () => {
     const stage = new Stage()
     const actor = new Actor()
