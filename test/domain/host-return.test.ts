@@ -298,9 +298,9 @@ const table: [
   ['also while it is silent', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true }, pulse: 'silent' }],
   ['also while it proves itself', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }, proven],
   [
-    'but not once we have enabled it: what is in service is told as in service',
+    'what we have enabled is told as enabled',
     'kept-out ENABLED_BEFORE_ORDER -',
-    { order: { ...ann, keepOut: true }, trait: null },
+    { order: { ...ann, keepOut: true } },
     done,
   ],
   ['three failures are not too many', 'clearing CLEARING clear-forced-down', { failures: [now, now, now] }],

@@ -155,7 +155,7 @@ export const tryingAgain = z
   .refine(({ reason: why, proof }) => proof !== null || why !== '', { path: ['reason'], error: 'say why' })
 /** 30 days: what lasts longer belongs in the configuration. */
 const longestOrderSeconds = 30 * 86_400
-/** Counted by the daemon: the clock of whoever asks may be wrong, and the order would end while people work. */
+/** The daemon counts it: the caller's clock may be slow, and the order would then end while people still work. */
 const forSeconds = z
   .number()
   .positive()
