@@ -47,7 +47,7 @@ interface Watch {
 }
 
 /** Orders that come while people have just been told wait for this long to be told together. Shorter: a page for each while a host is recovered. */
-const tellAgainMs = 60_000
+const tellAgainMs = 30_000
 
 export class StaleOrders {
   readonly #parts: AftermathParts
