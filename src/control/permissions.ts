@@ -68,8 +68,8 @@ export function createPermissions(parts: {
       // Only life is to be seen here, and the last poll saw it: when a thousand hosts return, Nova is not read for each.
       if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
         return { verdict: known, frozen: null }
-      // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host. Nor is one in whose
-      // round so many hosts were silent that it was not asked in time. Alone it is.
+      // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host. Nor is one in
+      // which so many hosts were silent that there was no time for this one: it is asked alone then.
       const asked = known !== undefined && hasAsked(known, monitor.segment(host).probes.length)
       const isFresh = last?.ok === true && clock.now() - last.at <= justNowMs && last.tookMs <= quickPollMs
       if (known !== undefined && asked && isFresh) {

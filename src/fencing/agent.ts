@@ -96,8 +96,8 @@ function hasControlCharacter(value: string): boolean {
 }
 
 /**
- * By the agents' protocol `off` ends with 0 or 1. An interpreter that cannot read the agent's file ends with 2, whatever it is asked: what such
- * a `status` says with its 2, off, is nothing.
+ * Agents end `off` with 0 or 1. An interpreter that cannot read the agent's file ends with 2 whatever it is asked: a `status` that ends so
+ * has read nothing.
  */
 function isNoAgent(exit: number | null): boolean {
   return exit !== null && exit > 1

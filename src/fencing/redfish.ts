@@ -77,8 +77,8 @@ async function order(
 }
 
 /**
- * The states of the standard: only Off is off, the others still have power. What else a board says, when it restarts itself for example, tells
- * nothing: taken for on, it would revoke a proof.
+ * The states of the standard: only Off is off, the others still have power. Any other word, such as that of a board that restarts itself, says
+ * nothing: read as on, it would revoke a proof.
  */
 const powers: Record<string, PowerReading['power']> = {
   Off: 'off',

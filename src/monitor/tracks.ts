@@ -211,8 +211,8 @@ export class Tracks {
 }
 
 /**
- * The later, the sooner it is not asked in time. First those that live by the word of a witness: it answers at once, and without it they would
- * count as dead. Last those about which nothing is decided by it.
+ * Hosts are asked in this order, and a round may have no time for the last. First those that count as alive by the word of a witness alone: it
+ * answers at once. Last those about which a witness decides nothing.
  */
 const ranks: Partial<Record<VerdictKind, number>> = { 'service-down': 0, maintenance: 2, 'forced-down-before': 2 }
 

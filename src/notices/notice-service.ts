@@ -214,7 +214,7 @@ export class NoticeService {
   #hear(entry: Entry): void {
     this.#health.follow(entry)
     if (!this.#started || !watched.includes(entry.kind)) return
-    // Without any the ends of what stands are still heard of: a receiver that comes back must not be told of it for ever.
+    // Ends are followed without receivers too: one that is configured again must not be told for ever of what is over.
     if (this.#rules.receivers.size === 0 && this.#alerts.isEmpty) return
     this.#inbox.push(entry)
     this.#wakeUp(0)

@@ -220,7 +220,7 @@ function isTheEnd(entry: Entry): entry is Extract<Entry, { kind: 'incident.close
   return entry.kind === 'instances.watched' && entry.data.to === 'known'
 }
 
-/** What a project is told of its instances. Fields are picked one by one: the journal returns them in another order. */
+/** What a project is told of its instances. Each field is picked by name, because the journal sorts them. */
 function contentOf({ code: end, instances = [], instanceCount, notBack }: Draft): string {
   const told = instances.map(({ id, name, state, code, host }) => [id, name, state, code, host])
   return JSON.stringify([end, told, instanceCount, notBack])

@@ -51,7 +51,7 @@ export class StandingAlerts {
     return this.#standing.get(incidentKey(incident))?.notice.topic ?? null
   }
 
-  /** Whether anything stands whose end is to be heard of. */
+  /** Whether nothing stands whose end is to be heard of. */
   get isEmpty(): boolean {
     return this.#standing.size === 0
   }

@@ -157,7 +157,7 @@ export const evacuate: StepDriver<'evacuate'> = {
     let requestId: string | null = null
     for (;;) {
       const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
-      // Read also without a record: of a cell that it cannot reach Nova lists no migration, and refuses this.
+      // Read also where there is no record: for a cell that Nova cannot reach it lists no migrations, but refuses this read.
       requestId = (await findAction(scene, record))?.requestId ?? null
       // Its action alone does not count: Nova writes that first, and an API that stands still between the two sends the order once it goes on.
       if (found !== undefined) return { applied: true, requestId }
