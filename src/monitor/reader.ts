@@ -129,7 +129,6 @@ export class Reader {
       return
     }
     this.#error = null
-    if (services.serverTimeMs !== null) this.#cloudOffsetMs = services.serverTimeMs - (askedAt + services.tookMs)
     // An empty list says of no host how it stands.
     if (services.services.length === 0) return
     const tookMs = answeredAt - askedAt
@@ -138,7 +137,13 @@ export class Reader {
   }
 
   async #readServices(options: CallOptions): Promise<ServicesReading> {
-    const [services] = await Promise.all([this.#cloud.listServices(options), this.#aggregates.readWhenDue(options)])
+    const [services] = await Promise.all([this.#listServices(options), this.#aggregates.readWhenDue(options)])
+    return services
+  }
+
+  async #listServices(options: CallOptions): Promise<ServicesReading> {
+    const services = await this.#cloud.listServices(options)
+    if (services.serverTimeMs !== null) this.#cloudOffsetMs = services.serverTimeMs - this.#clock.now()
     return services
   }
 }

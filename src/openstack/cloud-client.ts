@@ -106,7 +106,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
   const roles = options.evacuateRoles ?? ['admin']
   const allocations = new Allocations(session)
   return {
-    ...computeReads(session),
+    ...computeReads(session, clock),
     ...computeWrites(session),
     capabilities: async (callOptions) => {
       const range = await session.microversions(callOptions)

@@ -1,7 +1,9 @@
 /** What is read of Nova. Every list is complete or throws; nothing here changes anything. */
+import type { Clock } from '../domain/clock.ts'
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
+import { askedAnew } from './asked-anew.ts'
 import { calls } from './call-table.ts'
 import * as json from './compute-json.ts'
 import { forReads, since } from './microversions.ts'
@@ -24,14 +26,12 @@ type Reads = Pick<
   | 'listAggregates'
 >
 
-export function computeReads(session: Session): Reads {
+export function computeReads(session: Session, clock: Clock): Reads {
   return {
     // Without a filter: conductor's and scheduler's rows tell control-plane trouble from dead hosts (docs/nova.md §4.2).
     listServices: async (options) => {
-      const { data, answer, microversion } = await session.read(
-        { call: calls.listServices },
-        json.servicesAnswer,
-        options,
+      const { data, answer, microversion } = await askedAnew(clock, options?.signal, (signal) =>
+        session.read({ call: calls.listServices }, json.servicesAnswer, { ...options, signal }),
       )
       const { serverTimeMs, tookMs } = answer
       const showsLostCells = microversion >= since.unknownServices
@@ -77,7 +77,9 @@ export function computeReads(session: Session): Reads {
       return groups.map(json.serverGroupOf)
     },
     listAggregates: async (options) => {
-      const { data } = await session.read({ call: calls.listAggregates }, json.aggregatesAnswer, options)
+      const { data } = await askedAnew(clock, options?.signal, (signal) =>
+        session.read({ call: calls.listAggregates }, json.aggregatesAnswer, { ...options, signal }),
+      )
       return data.aggregates.map(json.aggregateOf)
     },
   }

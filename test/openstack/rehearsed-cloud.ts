@@ -48,7 +48,7 @@ export class StillClock implements Clock {
   after = (delayMs: number, fire: () => void): (() => void) => {
     const entry = { atMs: this.#now + delayMs, fire }
     this.#waiting.add(entry)
-    if (delayMs <= 6000) {
+    if (delayMs < 5000) {
       setImmediate(() => {
         if (this.#waiting.has(entry)) this.advance(Math.max(0, entry.atMs - this.#now))
       })

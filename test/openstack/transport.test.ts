@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { OpenStackCloud } from '../../src/openstack/cloud-client.ts'
 import { RehearsedCloud, failure, fault, serverJson, type Reply } from './rehearsed-cloud.ts'
 
 let cloud: RehearsedCloud
@@ -133,12 +134,42 @@ describe('a read', () => {
     expect(cloud.requests(services)).toHaveLength(3)
   })
 
+  it.each([
+    [services, (client: OpenStackCloud) => client.listServices()],
+    ['GET /v2.1/os-aggregates', (client: OpenStackCloud) => client.listAggregates()],
+  ])('of a poll is asked anew each five seconds while nobody answers: %s', async (route, read) => {
+    cloud.on(route, (_asked, nth) => (nth < 3 ? { instead: 'hang' } : { json: { services: [], aggregates: [] } }))
+    const reading = read(cloud.client())
+    for (const asked of [1, 2]) {
+      while (cloud.requests(route).length < asked) await new Promise((resolve) => setImmediate(resolve))
+      cloud.clock.advance(4_999)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      expect(cloud.requests(route)).toHaveLength(asked)
+      cloud.clock.advance(1)
+    }
+    await reading
+    expect(cloud.requests(route)).toHaveLength(3)
+    await expect.poll(() => cloud.clock.armed).toBe(0)
+  })
+
+  it('of a poll that is refused beside one that nobody answers is asked anew all the same', async () => {
+    cloud.on(services, (_asked, nth) =>
+      nth === 1 ? { instead: 'hang' } : nth === 2 ? fault(403, 'x') : { json: { services: [] } },
+    )
+    const reading = cloud.client().listServices()
+    for (const asked of [1, 2]) {
+      while (cloud.requests(services).length < asked) await new Promise((resolve) => setImmediate(resolve))
+      cloud.clock.advance(5_000)
+    }
+    expect((await reading).services).toEqual([])
+  })
+
   it('ends with its time limit and leaves no timer behind', async () => {
     cloud.on(services, () => ({ instead: 'hang' }))
     const call = failure(cloud.client().listServices())
     await expireWhenAsked(services)
     expect(await call).toMatchObject({ code: 'API_TIMEOUT', certainty: 'not-applied' })
-    expect(cloud.clock.armed).toBe(0)
+    await expect.poll(() => cloud.clock.armed).toBe(0)
   })
 })
 
