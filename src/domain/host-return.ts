@@ -234,10 +234,16 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   return proving(facts, service, rules, disabledByUs, now)
 }
 
-/** The order came between our enable and its confirmation. Lifeboat disables no service of a host that is well; the order stands. */
+/** Said of a host that was in service before the order to keep it out came: the order stands for its next failure (domain/return-record.ts). */
+export const enabledBeforeOrder = 'ENABLED_BEFORE_ORDER'
+
+/**
+ * The order came between our enable and its confirmation. Lifeboat disables no service of a host that is well. The return ends: a host that
+ * counted as returning for ever would have no incident when it fails again.
+ */
 function tooLate({ by, reason }: ReturnOrder): ReturnDecision {
   const message = `It was enabled already when ${by} ordered that it stay out (${reason}): disable its service in Nova`
-  return say('kept-out', 'ENABLED_BEFORE_ORDER', message)
+  return end(enabledBeforeOrder, message, [{ code: enabledBeforeOrder, message, instance: null }])
 }
 
 /** None of our flags is on it, and Nova did not confirm our last order to force it down. */

@@ -17,9 +17,16 @@ const shortestIntervalMs = 1_000
 const longestIntervalMs = 300_000
 /** Stamps of our own writes to remember: a recovery makes two or three. */
 const ownStampsKept = 8
+/**
+ * Stamps to remember that a row showed before. Fewer: a dead host beats for ever where two database nodes answer in turn and one is stuck. More:
+ * as many beats can be missed after a cloud's clock was set back.
+ */
+const shownKept = 3
 
 export interface Pulse {
   stamp: string | null
+  /** The stamps before it, the newest last. */
+  shown: readonly string[]
   /** What a PUT changes: a stamp that moves together with one of these was moved by that PUT. */
   status: ServiceRecord['status']
   forcedDown: boolean
@@ -56,6 +63,7 @@ export interface Pulse {
 export function firstSight(row: ServiceRecord, now: number): Pulse {
   return {
     stamp: row.updatedAt,
+    shown: [],
     status: row.status,
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
@@ -94,6 +102,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   const seen: Pulse = {
     ...pulse,
     stamp: row.updatedAt,
+    shown: shownBefore(pulse, row),
     status: row.status,
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
@@ -108,7 +117,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     ...(forcedTurnedOff ? { forcedWhileWatching: false, beatsSinceForced: 0, disabledBeforeForced: false } : {}),
   }
   if (row.updatedAt === null || row.updatedAt === pulse.stamp || written) return seen
-  if (pulse.ownStamps.includes(row.updatedAt)) return seen
+  if (pulse.ownStamps.includes(row.updatedAt) || pulse.shown.includes(row.updatedAt)) return seen
   if (pulse.ownMovesExpected > 0) return { ...seen, ownMovesExpected: pulse.ownMovesExpected - 1 }
   const gap = now - pulse.lastBeatAt
   // The first gap began at an arbitrary moment, a gap across a freeze holds the blind time, and one under forced_down was a
@@ -129,6 +138,12 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     beatsSinceForced: row.forcedDown ? seen.beatsSinceForced + 1 : 0,
     beforeBeat: { ...seen, beforeBeat: null },
   }
+}
+
+/** A stamp that shows again counts as new: another node goes on showing it for as long as the host beats. */
+function shownBefore({ stamp, shown }: Pulse, row: ServiceRecord): readonly string[] {
+  if (stamp === null || stamp === row.updatedAt) return shown
+  return [...shown.filter((one) => one !== stamp), stamp].slice(-shownKept)
 }
 
 /**

@@ -46,7 +46,7 @@ export function hostDetail(host: string, { monitor, store, orders, journal }: Ho
 export function mayReturn(host: string, { store }: Pick<HostParts, 'store'>): boolean {
   if (store.openOn(host) !== undefined) return false
   const { order } = store.returnOf(host)
-  if (order?.keepOut === false) return false
+  if (order !== null) return order.keepOut
   return store.hasOurFlags(host) || disabledFor(host, store) !== undefined
 }
 
@@ -77,7 +77,8 @@ export function orderReturn(
     journal.append([{ ...returnEntry(order), incident: disabledIn }])
     return processReturn(process, store.returnOf(host))
   }
-  if (!store.hasOurFlags(host)) {
+  const endsAnOrder = !keepOut && store.returnOf(host).order?.keepOut === true
+  if (!store.hasOurFlags(host) && !endsAnOrder) {
     if (monitor.verdict(host) === undefined)
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
     throw new LifeboatError('CONFLICT', `Lifeboat has not disabled ${host}: there is nothing to take back`)
@@ -88,9 +89,8 @@ export function orderReturn(
   }
   const incident = incidentOf(store.returnOf(host))
   journal.append([{ ...returnEntry(order), ...(incident !== undefined && { incident }) }])
-  const detail = returnDetail(store.returnOf(host))
-  if (detail === null) throw new LifeboatError('INVARIANT', `the order for ${host} left no trace`)
-  return detail
+  const record = store.returnOf(host)
+  return returnDetail(record) ?? processReturn(process, record)
 }
 
 function returnEntry({ host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0]): NewEntry {

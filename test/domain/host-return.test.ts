@@ -297,7 +297,7 @@ const table: [
   ['a person keeps it out', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }],
   ['also while it is silent', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true }, pulse: 'silent' }],
   ['also while it proves itself', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }, proven],
-  ['what is in service is told so', 'kept-out ENABLED_BEFORE_ORDER -', { order: { ...ann, keepOut: true } }, done],
+  ['what is in service is told so', 'back ENABLED_BEFORE_ORDER end', { order: { ...ann, keepOut: true } }, done],
   ['three failures are not too many', 'clearing CLEARING clear-forced-down', { failures: [now, now, now] }],
   ['a fourth is', 'kept-out FLAPPING -', { failures: [now, now, now, now] }],
   [

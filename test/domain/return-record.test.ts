@@ -257,6 +257,19 @@ describe('a return', () => {
     expect(told.record.order).toBeNull()
   })
 
+  test('stays forbidden for the next failure where the order came too late for this return', () => {
+    const told = new Told()
+      .marked('1')
+      .tell({ kind: 'operator.return', data: { by: 'ann', reason: 'r', keepOut: true } })
+      .tell({
+        kind: 'return.changed',
+        data: { from: 'enabling', to: 'back', code: 'ENABLED_BEFORE_ORDER', message: 'm' },
+      })
+      .tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
+    expect(told.record).toMatchObject({ ourFlags: null, order: { keepOut: true } })
+    expect(told.opened('2').marked('2').record.order).toMatchObject({ keepOut: true })
+  })
+
   test('keeps the newest hundred failures', () => {
     const told = new Told()
     for (let n = 1; n <= 101; n++) told.opened(String(n))

@@ -169,6 +169,7 @@ describe('over HTTP', () => {
     const { pathname, searchParams } = new URL(asked[0]?.url ?? '', url)
     expect(pathname).toBe('/prom/api/v1/query')
     expect(searchParams.get('query')).toBe(onlyFresh('up{instance="cmp01:9100"}', 30_000))
+    expect(searchParams.get('lookback_delta')).toBe('30000ms')
     expect(asked[0]?.headers.authorization).toBeUndefined()
   })
 

@@ -16,6 +16,7 @@ describe('the first sighting', () => {
   it('arms the timer and concludes nothing', () => {
     expect(firstSight(at('1', { status: 'disabled', forcedDown: true, disabledReason: 'r' }), 7)).toEqual({
       stamp: '1',
+      shown: [],
       status: 'disabled',
       forcedDown: true,
       disabledReason: 'r',
@@ -48,6 +49,20 @@ describe('a beat', () => {
   it('is not there when nothing is new, and then nothing is copied: most polls see most hosts so', () => {
     const pulse = seen()
     expect(take(pulse, at('2'), 4_000)).toBe(pulse)
+  })
+
+  it('is no stamp that showed before: two database nodes answer in turn, and one of them is stuck', () => {
+    const beats = (stamps: string[]): number[] => {
+      let pulse = firstSight(at(stamps[0] ?? null), 0)
+      return stamps.flatMap((stamp, poll) => {
+        const before = pulse.lastBeatAt
+        pulse = take(pulse, at(stamp), poll)
+        return pulse.lastBeatAt === before ? [] : [poll]
+      })
+    }
+    expect(beats(['9', '0', '9', '0', '9', '0', '9'])).toEqual([1])
+    expect(beats(['9', '0', '10', '0', '11', '0', '12', '0', '13', '0', '14'])).toEqual([1, 2, 4, 6, 8, 10])
+    expect(beats(['9', '8', '7', '9', '8', '7', '9'])).toEqual([1, 2])
   })
 
   it('teaches its gap, except the first, one across a freeze and one that is too long', () => {

@@ -97,6 +97,19 @@ describe('a lock', () => {
     expect(locked([...landed, confirmed('unlock', 10_000)])).toEqual([])
     expect(locked(landed, calm.slice(0, 3))).toEqual([])
   })
+
+  it('breaks none where the daemon was to observe before that, whatever the clocks said', () => {
+    const observes = {
+      ms: 3_600_000,
+      kind: 'mode.changed',
+      data: { from: 'armed', to: 'observe' },
+    }
+    const landed = [confirmed('lock', 1_000), observes, confirmed('evacuate', 5_000)]
+    expect(locked(landed)).toEqual([])
+    expect(
+      locked([...landed.slice(0, 2), { ...observes, data: { from: 'observe', to: 'armed' } }, ...landed.slice(2)]),
+    ).toHaveLength(1)
+  })
 })
 
 describe('a disable by which a silent host was set aside', () => {

@@ -20,7 +20,7 @@ export function lockedOut(entries: Entry[], { simulator }: { simulator: Pick<Sim
     const until = at + limitMs
     if (unlocked !== undefined && Date.parse(unlocked.at) <= until) return []
     // Who orders that nothing is written keeps the lock too.
-    if (observes(entries, at, until)) return []
+    if (observes(entries, seq, until)) return []
     if (isKeptFromAStart(entries, instance, until)) return []
     const meanwhile = requests.filter((request) => request.at >= at && request.at <= until)
     return isCalm(meanwhile, at, until)
@@ -70,13 +70,13 @@ function isKeptFromAStart(entries: readonly Entry[], instance: string, until: nu
   return held?.kind === 'incident.held' && held.data.code === 'HOST_ALIVE'
 }
 
-/** Whether the daemon only observed for some of the time. */
+/** Whether the daemon only observed for some of the time. By the order of entries: a clock may have been set back between. */
 function observes(entries: readonly Entry[], from: number, until: number): boolean {
   const changes = entries.flatMap((entry) =>
-    entry.kind === 'mode.changed' ? [{ at: Date.parse(entry.at), to: entry.data.to }] : [],
+    entry.kind === 'mode.changed' ? [{ seq: entry.seq, at: Date.parse(entry.at), to: entry.data.to }] : [],
   )
-  const before = changes.findLast(({ at }) => at <= from)
-  return before?.to === 'observe' || changes.some(({ at, to }) => to === 'observe' && at > from && at <= until)
+  const before = changes.findLast(({ seq }) => seq < from)
+  return before?.to === 'observe' || changes.some(({ seq, at, to }) => to === 'observe' && seq > from && at <= until)
 }
 
 /** Step keys end with the step's id and its attempt: `0.reset-evacuate.unlock.1`. */

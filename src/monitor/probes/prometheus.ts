@@ -60,7 +60,11 @@ export function prometheusProbe(
       const limit = deadline(clock, limitMs, signal)
       try {
         const { status, data } = await axios.get<unknown>(url, {
-          params: { query: onlyFresh(query, options.sampleAgeLimitMs) },
+          params: {
+            query: onlyFresh(query, options.sampleAgeLimitMs),
+            // What a query computes is dated with the query's own time. Of its samples, this leaves the old ones out.
+            lookback_delta: `${options.sampleAgeLimitMs}ms`,
+          },
           headers: { accept: 'application/json', ...authorization(server.login) },
           ...(agent ? { httpsAgent: agent } : {}),
           signal: limit.signal,

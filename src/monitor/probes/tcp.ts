@@ -2,11 +2,16 @@
  * The tcp probe: does a kernel answer at host:port? A refused connection is as much a sign of life as an accepted one.
  * Only a network that says "nobody there" or says nothing at all counts as dead.
  */
-import { connect, isIP } from 'node:net'
+import dns from 'node:dns'
+import { connect, isIP, type LookupFunction } from 'node:net'
 import { deadline, type Clock } from '../../domain/clock.ts'
 import type { Probe } from '../../domain/verdict.ts'
 import { isPlainAddress, reader, type AddressOf } from './address.ts'
 import { span } from '../../domain/text/span.ts'
+import { sharedLookups } from '../../system/name-lookups.ts'
+
+/** Names of hosts looked up at once. More: Nova's own name waits behind them. Fewer: one name that hangs takes the witness of more hosts away. */
+const lookup = sharedLookups(dns.lookup as LookupFunction, 4)
 
 export function tcpProbe(options: {
   name: string
@@ -28,7 +33,7 @@ export function tcpProbe(options: {
       const limit = deadline(clock, options.limitMs, signal)
       return new Promise((resolve) => {
         // One address, and all the time for it: of several Node would give each a quarter of a second, and tell of the first alone.
-        const socket = connect({ host: address, port, autoSelectFamily: false })
+        const socket = connect({ host: address, port, lookup, autoSelectFamily: false })
         // Until its name is resolved nobody has asked the host anything.
         let asked = isIP(address) !== 0
         socket.once('lookup', () => {
