@@ -99,4 +99,6 @@ export interface SeenEarlier {
   evacuations: Migration[]
   /** Someone else has acted on the guest since, and that succeeded. */
   actedOnGuest: boolean
+  /** How long Nova may still serve a request whose answer was lost, ms (`executor.longest_request`). Missing: as long as by default. */
+  requestLastsMs?: number
 }

@@ -115,7 +115,7 @@ function recalledNow(
   nowMs: number,
 ): InitialState | null {
   if (earlier === null || !mayBeLeftOff(earlier) || powerOrderSince(earlier, actions ?? []) !== undefined) return null
-  const seen = { instance, original, actions, evacuations: [], actedOnGuest: false, nowMs }
+  const seen = { instance, original, actions, evacuations: [], actedOnGuest: false, requestLastsMs: 0, nowMs }
   const recalled = recalledInitialState(earlier, seen)
   if (recalled === null) return null
   const { wanted, wantedBecause } = recalled

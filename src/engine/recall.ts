@@ -22,13 +22,18 @@ export function doubted(instance: Instance, survey: Survey): string | null {
   return known === undefined ? null : doubtAbout(known.before, seenNow(instance, survey, known), survey.host)
 }
 
-function seenNow(instance: Instance, survey: Survey, { evacuations, actedOnGuest }: SeenEarlier): SeenNow {
+function seenNow(
+  instance: Instance,
+  survey: Survey,
+  { evacuations, actedOnGuest, requestLastsMs }: SeenEarlier,
+): SeenNow {
   return {
     instance,
     original: initialStateOf(instance, survey),
     actions: survey.actions[instance.id] ?? null,
     evacuations,
     actedOnGuest,
+    requestLastsMs: Math.max(requestLastsMs ?? 0, lostRequestMs),
     nowMs: Date.parse(survey.takenAt),
   }
 }
@@ -44,12 +49,14 @@ export interface SeenNow {
   evacuations: Migration[]
   /** Someone else has acted on the guest since, and that succeeded. */
   actedOnGuest: boolean
+  /** Until so long after the earlier incident a request of it whose answer was lost may turn up as an evacuation, ms. */
+  requestLastsMs: number
   /** Our wall clock, ms. */
   nowMs: number
 }
 
 /**
- * How long a request whose answer was lost may still turn up in Nova as an evacuation. Shorter: the guest is evacuated beside it and
+ * For so long at least a request whose answer was lost may still turn up in Nova as an evacuation. Shorter: the guest is evacuated beside it and
  * runs twice. Longer: a person who tries again at once has to wait.
  */
 const lostRequestMs = 10 * 60_000
@@ -133,7 +140,7 @@ export function doubtAbout(earlier: EarlierRecovery, seen: SeenNow, deadHost: Ho
   const told = `Incident ${earlier.incident} left it stuck (${outcome.code}): ${outcome.message}`
   if (hosts.length === 0) {
     const own = ownEvacuations(earlier, seen).at(-1)
-    const isOld = seen.nowMs - Date.parse(earlier.endedAt ?? '') > lostRequestMs
+    const isOld = seen.nowMs - Date.parse(earlier.endedAt ?? '') > seen.requestLastsMs
     if (own?.status === 'error' || (own === undefined && isOld)) return null
     return `${told}. Whether that evacuation still comes is not known: try again later`
   }

@@ -7,7 +7,16 @@ import type { HostName } from '../domain/service.ts'
 import type { Bound } from '../domain/survey.ts'
 
 /** A move in one of these is over, or waits on its destination, where the instance is listed. */
-const over = new Set(['done', 'completed', 'failed', 'error', 'cancelled', 'finished', 'confirmed', 'reverted'])
+export const over: ReadonlySet<string> = new Set([
+  'done',
+  'completed',
+  'failed',
+  'error',
+  'cancelled',
+  'finished',
+  'confirmed',
+  'reverted',
+])
 
 export interface BoundRules {
   /** ISO: evacuations from the host that began after this are told of. Null: none. */

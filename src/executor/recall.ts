@@ -8,6 +8,7 @@ import { guestOrdersSince } from '../domain/earlier-recovery.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import type { Instance, InstanceAction, InstanceId } from '../domain/instance.ts'
 import type { EarlierRecovery, SeenEarlier, Survey } from '../domain/survey.ts'
+import type { ExecutorSettings } from './context.ts'
 
 /** The last recovery of an instance that was begun, by any incident but `except`; null: there was none. */
 export type Earlier = (instance: InstanceId, except: IncidentId | null) => EarlierRecovery | null
@@ -18,6 +19,8 @@ export interface RecallParts {
   /** The incident that the survey is for; null: none. */
   id: IncidentId | null
   signal?: AbortSignal
+  /** Missing: as by default. */
+  settings?: Pick<ExecutorSettings, 'longestRequestMs'>
   /** Awaited between pieces of a large host. */
   pause?: () => Promise<void>
 }
@@ -34,7 +37,7 @@ const parallelReads = 8
  */
 export async function recall(
   taken: Survey,
-  { cloud, permissions, id: incident, signal, pause }: RecallParts,
+  { cloud, permissions, id: incident, signal, settings, pause }: RecallParts,
 ): Promise<Survey> {
   const options = signal === undefined ? {} : { signal }
   const known = new Map<InstanceId, EarlierRecovery>()
@@ -52,7 +55,8 @@ export async function recall(
       const [id, before] = next
       const history = await cloud.listActions(id, options)
       actions[id] = history
-      seen[id] = await look(cloud, id, before, history, options)
+      const sight = await look(cloud, id, before, history, options)
+      seen[id] = settings === undefined ? sight : { ...sight, requestLastsMs: settings.longestRequestMs }
     }
   }
   await Promise.all(Array.from({ length: parallelReads }, reader))

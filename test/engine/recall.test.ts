@@ -72,6 +72,7 @@ function seen(change: Partial<SeenNow> = {}): SeenNow {
     actions: [ours],
     evacuations: [],
     actedOnGuest: false,
+    requestLastsMs: 600_000,
     nowMs: Date.parse('2030-01-01T02:00:00Z'),
     ...change,
   }
@@ -221,6 +222,14 @@ describe('whether the guest may run elsewhere', () => {
     ['it ended knowing', earlier(), seen(), 'cmp01'],
   ])('is settled where %s', (_why, before, now, host) => expect(doubtAbout(before, now, host)).toBeNull())
 
+  it('is not known for as long as Nova may serve a request whose answer was lost', () => {
+    const before = lost({ details: {} })
+    const endedMs = Date.parse(before.endedAt ?? '')
+    const later = (ms: number) => seen({ nowMs: endedMs + ms, requestLastsMs: 3_600_000 })
+    expect(doubtAbout(before, later(3_600_000), 'cmp01')).toContain('try again later')
+    expect(doubtAbout(before, later(3_600_001), 'cmp01')).toBeNull()
+  })
+
   it('goes by the newest evacuation of ours where the error names no host', () =>
     expect(doubtAbout(lost({ details: {} }), seen({ evacuations: [record] }), 'cmp01')).toContain('running on cmp04'))
 
@@ -282,7 +291,7 @@ describe('an instance that was off since an earlier return of its host', () => {
       { ...before, isOffAfterReturn: true },
       {
         ...{ instance: off, original: { ...original, instance: off, wanted: 'stopped' }, actions, evacuations: [] },
-        ...{ actedOnGuest: false, nowMs: Date.parse('2030-01-01T05:00:00Z') },
+        ...{ actedOnGuest: false, requestLastsMs: 600_000, nowMs: Date.parse('2030-01-01T05:00:00Z') },
       },
     )
 

@@ -6,6 +6,7 @@ import { ensureError } from '../../domain/errors.ts'
 import type { Migration } from '../../domain/instance.ts'
 import type { HostName } from '../../domain/service.ts'
 import type { Run } from '../context.ts'
+import { over } from '../bound.ts'
 import type { StepScene } from '../step-driver.ts'
 import { hostsGivenUp } from './evacuation-records.ts'
 
@@ -34,10 +35,13 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
   try {
     const hosts = await run.cloud.allocatedHosts(plan.instanceId, { signal })
     const left = [run.host, ...hostsGivenUp(recovery)]
-    const [chosen, ...more] = hosts.filter((host) => !left.includes(host) && !isLeftover(scene, host))
-    // A resize that was cut off leaves an allocation too: of several nobody can tell which is meant.
+    const rooms = hosts.filter((host) => !left.includes(host) && !isLeftover(scene, host))
+    if (rooms.length === 0) return true
+    const moves = await openMoves(scene)
+    const [chosen, ...more] = rooms.filter((host) => !moves.some((move) => isEndOf(move, host)))
+    // Of several nobody can tell which is meant.
     if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
-    return chosen === undefined
+    return false
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN') throw error
@@ -54,6 +58,19 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
  */
 function isLeftover(scene: StepScene, host: HostName): boolean {
   return scene.run.permissions.wasFencedBefore(host, sentAfter(scene))
+}
+
+/**
+ * Moves of the instance that have not ended, evacuations aside. A resize that was cut off leaves its destination an allocation, and the record of
+ * the move as it stood (docs/nova.md §3.5).
+ */
+async function openMoves({ run, plan, signal }: StepScene): Promise<Migration[]> {
+  const records = await run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal })
+  return records.filter(({ type, status }) => type !== 'evacuation' && !over.has(status))
+}
+
+function isEndOf({ sourceHost, destHost }: Migration, host: HostName): boolean {
+  return sourceHost === host || destHost === host
 }
 
 /** The order in force left after the entry of that number. */

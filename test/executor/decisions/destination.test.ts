@@ -57,6 +57,24 @@ describe('an order that stands at accepted', () => {
   })
 
   it.each([
+    ['which has not ended', 'migrating', null],
+    ['which is over', 'error', 'DESTINATION_DIED'],
+  ])(
+    'went to the destination of an earlier resize of the instance only if that is over: one %s',
+    async (_what, status, code) => {
+      const stage = new Stage()
+      const resize = { ...evacuation(1, { status, destHost: 'chosen' }), type: 'migration' as const }
+      stage.migrations = [resize, evacuation(2, waiting)]
+      stage.allocated = ['dead', 'chosen']
+      const order = following(stage)
+      await stage.clock.advance(10_000)
+      stage.fenced.add('chosen')
+      await stage.clock.advance(20_000)
+      expect(order.code()).toBe(code)
+    },
+  )
+
+  it.each([
     ['the old host alone', ['dead']],
     ['two others', ['dead', 'one', 'two']],
   ])('is waited for while Placement names %s', async (_what, hosts) => {
