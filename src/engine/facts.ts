@@ -89,6 +89,9 @@ export type Facts = FactsOf<typeof declarations>
 /** Live migrations that are not at their end. */
 const liveUnderWay = new Set(['accepted', 'queued', 'preparing', 'running', 'running (post-copy)', 'post-migrating'])
 
+/** Moves whose instance is where they took it. */
+const arrived = new Set(['done', 'completed', 'finished', 'confirmed'])
+
 /** The facts of one instance. */
 export function factsOf(
   instance: Instance,
@@ -202,11 +205,23 @@ function resizeFacts(instance: Instance, original: InitialState, survey: Survey)
   }
 }
 
+/**
+ * Whether a live migration ended although Nova never closed its record: without its task, one that had not begun, or had arrived, or that a later
+ * move has followed. One that runs is taken at its word: someone may have reset the state of its instance.
+ */
+function isLeftBehind(live: Migration, instance: Instance, own: readonly Migration[]): boolean {
+  if (instance.taskState === 'migrating') return false
+  if (live.status === 'queued' || live.status === 'preparing' || live.destHost === instance.host) return true
+  return own.some(({ id, status }) => id > live.id && arrived.has(status))
+}
+
 function migrationFacts(instance: Instance, survey: Survey): Pick<Facts, 'migration' | 'evacuation'> {
   const own = survey.migrations
     .filter(({ instanceId }) => instanceId === instance.id)
     .toSorted((a: Migration, b: Migration) => b.id - a.id)
-  const live = own.find(({ type, status }) => type === 'live-migration' && liveUnderWay.has(status))
+  const live = own.find(
+    (one) => one.type === 'live-migration' && liveUnderWay.has(one.status) && !isLeftBehind(one, instance, own),
+  )
   const evacuation = own.find(
     ({ type, status }) => type === 'evacuation' && (status === 'accepted' || status === 'pre-migrating'),
   )

@@ -262,8 +262,10 @@ describe('a resize that waits for its confirmation', () => {
 })
 
 describe('a live migration', () => {
-  const live = (...migrations: Partial<Migration>[]) =>
-    facts({}, { migrations: migrations.map((changes) => migration({ type: 'live-migration', ...changes })) }).migration
+  const during = (taskState: string | null, ...migrations: Partial<Migration>[]) =>
+    facts({ taskState }, { migrations: migrations.map((changes) => migration({ type: 'live-migration', ...changes })) })
+      .migration
+  const live = (...migrations: Partial<Migration>[]) => during('migrating', ...migrations)
 
   it.each(['accepted', 'queued', 'preparing', 'running', 'running (post-copy)', 'post-migrating'])(
     'is under way at %s',
@@ -288,6 +290,43 @@ describe('a live migration', () => {
       destination_up: false,
     })
   })
+
+  it.each([
+    ['had not begun', [{ status: 'queued' }], false],
+    ['was being prepared', [{ status: 'preparing' }], false],
+    ['ran, for someone may have reset the state', [{ status: 'running' }], true],
+    ['has arrived where the instance is', [{ status: 'post-migrating', destHost: 'dead' }], false],
+    [
+      'a later move has followed',
+      [
+        { status: 'running', id: 5 },
+        { status: 'done', id: 6, type: 'evacuation' },
+      ],
+      false,
+    ],
+    [
+      'a later move has failed to follow',
+      [
+        { status: 'running', id: 5 },
+        { status: 'error', id: 6 },
+      ],
+      true,
+    ],
+    [
+      'came after the last move',
+      [
+        { status: 'running', id: 7 },
+        { status: 'completed', id: 6 },
+      ],
+      true,
+    ],
+  ] as const)(
+    'without its task is under way only where nothing says that it is over: one that %s',
+    (_what, records, isUnderWay) => {
+      expect(during(null, ...records).live).toBe(isUnderWay)
+      expect(during('migrating', ...records).live).toBe(true)
+    },
+  )
 
   it('any old record at accepted but an evacuation could be mistaken for one', () => {
     const leftover = (changes: Partial<Migration>) =>
