@@ -5,7 +5,8 @@
  * read again before a start, and kept in the row of that. Pure.
  *
  * The initial state stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
- * not run. A start is only told: the recipe has no step for it, and anyone who gave it can give it again.
+ * not run. A start is only told, also one that came through while the host lived again: anyone who gave it can give it again, and what
+ * was to land off for other reasons must.
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import { tookNothing, type InstanceRecovery } from '../domain/incident.ts'
@@ -84,6 +85,13 @@ export function wasStoppedSince({ steps }: Pick<InstanceRecovery, 'steps'>): boo
   return [...steps.values()].some(({ kind, before }) => kind === 'start' && before?.ordered === 'stop')
 }
 
+/** Its host, which lived again for a while, had carried that out before it died the next time. */
+function wasStartedBefore({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  return [...steps.values()].some(
+    ({ kind, before, request }) => kind === 'evacuate' && request?.ordered === 'start' && before?.vmState === 'active',
+  )
+}
+
 /** How the instance is to end. */
 export function expectedOf(recovery: Pick<InstanceRecovery, 'steps' | 'plan'>): InstancePlan['expected'] {
   return powerOrderOf(recovery) === 'stop' ? 'stopped' : recovery.plan.expected
@@ -98,7 +106,11 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
       if (wasStoppedSince(recovery)) return ['its owner stopped it before it was started']
       return ['its owner ordered it stopped while it waited for its turn']
     case 'start':
-      return ['its owner ordered it started while it waited for its turn, which Nova has forgotten: start it again']
+      return [
+        wasStartedBefore(recovery)
+          ? 'its owner had started it while its host lived again: start it again'
+          : 'its owner ordered it started while it waited for its turn, which Nova has forgotten: start it again',
+      ]
     case null:
       return wasBeingRebuilt(recovery)
         ? [

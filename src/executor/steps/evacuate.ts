@@ -28,7 +28,7 @@ import {
   spareOf,
   waitingOf,
 } from './evacuation-records.ts'
-import { orderedMeanwhile } from './ordered-meanwhile.ts'
+import { orderedMeanwhile, orderedWhileItLived } from './ordered-meanwhile.ts'
 import { attempts, isRebuilding, listEvacuations, lookAgain, mayHaveLeft, recheck } from './recheck.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
@@ -96,7 +96,8 @@ export const evacuate: StepDriver<'evacuate'> = {
       cloudTime: watch.knownAtCloudTime(plan.instanceId),
     }
     // One that was held back may have seen an order in a task that is gone by now.
-    const ordered = (isFirst ? powerOrderIn(seen, plan) : null) ?? powerOrderOf(recovery)
+    const ordered =
+      (isFirst ? (powerOrderIn(seen, plan) ?? (await orderedWhileItLived(scene))) : null) ?? powerOrderOf(recovery)
     const request = {
       landing: landingOf(scene, ordered),
       asProject: plan.asProject,

@@ -1,4 +1,7 @@
-/** What an owner ordered since our last look before the first evacuation, as the history of the instance tells it. Reads only. */
+/**
+ * What an owner ordered since the survey, where the task of the instance does not tell it any more: while its host lived again, and since our last
+ * look before the first evacuation. The history of the instance tells it. Reads only.
+ */
 import { ensureError } from '../../domain/errors.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
 import { isLateOrder } from '../../domain/late-power-order.ts'
@@ -24,19 +27,41 @@ interface Ordered {
  *   for the evacuation itself can be seen
  */
 export async function orderedMeanwhile(scene: StepScene, { follows }: { follows: boolean }): Promise<Ordered> {
-  const { run, plan, recovery, signal, trouble } = scene
+  const { plan, recovery, trouble } = scene
   const since = attempts(recovery)[0]?.before?.cloudTime
   if (since === undefined || plan.expected === null || powerOrderOf(recovery) !== null) return {}
+  const others = await ordersOfOthers(scene, (read) =>
+    follows ? trouble.reading(scene, read, { only: 'silence' }) : read(),
+  )
+  const ordered = powerOrderSince(since, others, plan)
+  const acted = follows && orderedSince(since, others).some(({ action }) => isLateOrder(action))
+  if (ordered === null) return acted ? { acted } : {}
+  return { ordered, ...(ordered === 'stop' && wasShelvedSince(since, others) && { shelved: true }) }
+}
+
+/**
+ * To be asked before the first evacuation. A host that lives again in the middle of its incident carries out what owners order, and nothing of
+ * that stands in a task when it dies the next time. Null: its host has not lived since the proof of its death, or nothing says otherwise than
+ * the plan. Throws as `orderedMeanwhile`.
+ */
+export async function orderedWhileItLived(scene: StepScene): Promise<PowerOrder | null> {
+  const { run, plan } = scene
+  const { revoked, openedAt } = run.permissions.incident(run.id)
+  if (revoked === null || plan.expected === null) return null
+  return powerOrderSince(openedAt, await ordersOfOthers(scene, (read) => read()), plan)
+}
+
+/** None where the history may not be read. */
+async function ordersOfOthers(
+  { run, plan, recovery, signal }: StepScene,
+  reading: (read: () => Promise<InstanceAction[]>) => Promise<InstanceAction[]>,
+): Promise<InstanceAction[]> {
   try {
-    const read = (): Promise<InstanceAction[]> =>
-      retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
-    const actions = await (follows ? trouble.reading(scene, read, { only: 'silence' }) : read())
+    const actions = await reading(() =>
+      retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal })),
+    )
     const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
-    const others = actions.filter(({ requestId }) => !ours.has(requestId))
-    const ordered = powerOrderSince(since, others, plan)
-    const acted = follows && orderedSince(since, others).some(({ action }) => isLateOrder(action))
-    if (ordered === null) return acted ? { acted } : {}
-    return { ordered, ...(ordered === 'stop' && wasShelvedSince(since, others) && { shelved: true }) }
+    return actions.filter(({ requestId }) => !ours.has(requestId))
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || isCloudTrouble(error)) throw error
@@ -46,6 +71,6 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
       { incident: run.id, host: run.host, instance: plan.instanceId },
       error,
     )
-    return {}
+    return []
   }
 }

@@ -99,7 +99,13 @@ describe('an order on record', () => {
 
   it('is said in the outcome of the instance', () => {
     expect(powerOrderNote(recovery(ordered('stop')))).toEqual([expect.stringContaining('stopped')])
-    expect(powerOrderNote(recovery(ordered('start')))).toEqual([expect.stringContaining('start it again')])
+    const started = (vmState: string) =>
+      powerOrderNote({
+        plan: plan({ expected: 'stopped' }),
+        steps: new Map([['0.go.go.1', record({ request: ordered('start'), before: { ...was, vmState } })]]),
+      })
+    expect(started('stopped')).toEqual([expect.stringContaining('forgotten: start it again')])
+    expect(started('active')).toEqual([expect.stringContaining('lived again: start it again')])
     expect(powerOrderNote(recovery(asked))).toEqual([])
     const row = record({ request: ordered('stop'), before: { ...was, taskState: 'shelving' } })
     const shelved = { plan: plan(), steps: new Map([['0.go.go.1', row]]) }
