@@ -25,6 +25,20 @@ export function powerOrderIn(
   return taskState === 'powering-on' && expected === 'stopped' ? 'start' : null
 }
 
+/**
+ * The same, of what a lock or a reset of ours found before the first evacuation: the reset takes the task away. What an earlier incident left on
+ * the instance may be a task that Nova itself set.
+ */
+export function powerOrderWiped({ steps, plan }: Pick<InstanceRecovery, 'steps' | 'plan'>): PowerOrder | null {
+  if (plan.original.earlier !== undefined) return null
+  for (const { kind, before } of steps.values())
+    if ((kind === 'lock' || kind === 'reset-state') && before !== null) {
+      const ordered = powerOrderIn(before, plan)
+      if (ordered !== null) return ordered
+    }
+  return null
+}
+
 /** It ends off, as the survey has it, too. On a dead host it never goes further: to land it shelved is nothing that Nova can do. */
 function isShelving({ taskState }: Pick<Instance, 'taskState'>): boolean {
   return taskState?.startsWith('shelving') === true
@@ -133,6 +147,7 @@ function isRebuilding(of: Pick<Instance, 'taskState'> | null): boolean {
 
 function wasBeingShelved({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
   return [...steps.values()].some(({ kind, before, request, result }) => {
+    if (kind === 'lock' || kind === 'reset-state') return before !== null && isShelving(before)
     if (kind !== 'evacuate') return false
     const wasTold = result !== null && 'shelved' in result && result.shelved
     return wasTold || (before !== null && request?.ordered === 'stop' && isShelving(before))

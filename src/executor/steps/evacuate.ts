@@ -12,9 +12,10 @@ import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
 import { wasConfirmed } from '../how-far.ts'
-import { powerOrderIn, powerOrderOf } from '../power-order.ts'
+import { powerOrderIn, powerOrderOf, powerOrderWiped } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
+import { refuseDeleted } from './deleted-meanwhile.ts'
 import { followed } from './evacuation-follow.ts'
 import {
   beforeOf,
@@ -81,8 +82,7 @@ export const evacuate: StepDriver<'evacuate'> = {
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
     if (isFirst && seen.vmState === 'error' && plan.original.instance.vmState !== 'error')
       throw new LifeboatError('EVACUATION_FAILED', 'it went to ERROR before its turn came', { retry: 'backoff' })
-    if (isFirst && (seen.taskState === 'deleting' || seen.taskState === 'soft-deleting'))
-      throw new LifeboatError('INSTANCE_GONE', 'its owner began to delete it before its turn came')
+    if (seen.host === run.host) refuseDeleted(seen)
     const cameTrue = isFirst || seen.host === run.host ? revived : await arrivedMeanwhile(scene, seen)
     const before: BeforeEvacuation = {
       vmState: seen.vmState,
@@ -97,7 +97,9 @@ export const evacuate: StepDriver<'evacuate'> = {
     }
     // One that was held back may have seen an order in a task that is gone by now.
     const ordered =
-      (isFirst ? (powerOrderIn(seen, plan) ?? (await orderedWhileItLived(scene))) : null) ?? powerOrderOf(recovery)
+      (isFirst
+        ? (powerOrderIn(seen, plan) ?? powerOrderWiped(recovery) ?? (await orderedWhileItLived(scene)))
+        : null) ?? powerOrderOf(recovery)
     const request = {
       landing: landingOf(scene, ordered),
       asProject: plan.asProject,

@@ -8,6 +8,7 @@ import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
+import { refuseDeleted } from './deleted-meanwhile.ts'
 import { isRevived, isTaken, recordsOf } from './evacuation-records.ts'
 import { listEvacuations, mayHaveLeft, recheck } from './recheck.ts'
 import { refuseReverted } from './reverted-meanwhile.ts'
@@ -43,6 +44,7 @@ export const resetState: StepDriver<'reset-state'> = mark({
     // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
     if (seen.host !== run.host) return true
     refuseReverted(seen, run.host)
+    refuseDeleted(seen)
     const known = plan.original.knownEvacuations
     const earlier = mayHaveLeft(recovery)
     if (earlier.length === 0) {

@@ -200,6 +200,13 @@ describe('before an evacuation is sent', () => {
     })
   })
 
+  it.each([0, 1])('an instance that its owner deletes just now is left alone, after %d attempts', async (attempts) => {
+    const stage = new Stage()
+    if (attempts > 0) earlier(stage, lost('m-1'))
+    stage.shows({ taskState: 'deleting' })
+    await expect(evacuate.before(stage.scene())).rejects.toMatchObject({ code: 'INSTANCE_GONE' })
+  })
+
   it('one of someone else that stood before ours is no attempt of ours', async () => {
     const stage = new Stage()
     stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })

@@ -105,6 +105,12 @@ describe('confirming a resize', () => {
     expect(await settled(confirmResize, stage)).toMatchObject({ answer: { applied: false } })
   })
 
+  it('a reset is not asked of one that its owner deletes by now', async () => {
+    const stage = resized()
+    stage.shows({ taskState: 'deleting' })
+    await expect(resetState.before(stage.scene())).rejects.toMatchObject({ code: 'INSTANCE_GONE' })
+  })
+
   it('cuts its reads off when the run stops', async () => {
     const stage = resized()
     await prepared(confirmResize, stage)
