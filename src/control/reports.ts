@@ -31,7 +31,7 @@ import { isEnd } from '../domain/report-words.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
-import { orderHolds } from '../orders/order-holds.ts'
+import { maintenanceOf } from '../orders/order-holds.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { IncidentStore } from './incident-store.ts'
 import type { InstanceFailures } from './instance-failures.ts'
@@ -113,10 +113,10 @@ export class ReportBook implements Reports {
     const sentAs = host === sent.host ? {} : { sentAs: sent.host }
     // Even if it is refused: it may tell of a crash after the restart that is under way. A report that is only sent again says nothing new.
     if (!this.#all().some(({ report }) => isSentAgain(order, report))) instances.crashed(order)
-    const held = orderHolds(host, orders, [monitor.segment(host).name])
-    if (held?.hold === 'MAINTENANCE') {
+    const maintenance = maintenanceOf(orders, host, monitor.segment(host).name)
+    if (maintenance !== null) {
       observer.report?.({ about, result: 'maintenance' })
-      throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${held.message}`)
+      throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${maintenance}`)
     }
     const known = this.#all().find((kept) => repeats(order, kept.report, () => this.#isOver(kept)))
     if (known !== undefined) {

@@ -117,6 +117,8 @@ export class WatchLoop {
   }
 
   #record(report: PollReport): void {
+    // Also where nothing can be written: what lived meanwhile is no longer dealt with.
+    for (const verdict of report.verdicts) this.#noteLife(verdict)
     const entries: NewEntry[] = []
     if (report.froze !== undefined)
       entries.push({ kind: 'monitor.frozen', data: { reason: report.froze.reason, message: report.froze.message } })
@@ -137,7 +139,6 @@ export class WatchLoop {
     // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
     this.#append(revokedProofs(report.verdicts, this.#parts.store))
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
-    for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
       if (report.ok) this.#noteRecords(report.verdicts)
       const dead = report.verdicts.filter((verdict) => this.#opens(verdict) && !this.#isHandled(verdict.host))

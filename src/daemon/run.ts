@@ -136,7 +136,8 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
           ...(shared !== null && {
             tenure: () => shared.tenure.view(),
             handOver: (why: string) => {
-              confirmed(shared.tenure, clock).then(
+              // However late it is recorded: on record and never carried out, it would have to be ordered again.
+              shared.tenure.recorded().then(
                 () => handOver(why),
                 (thrown: unknown) => observer.log('error', 'hand_over.not_recorded', { why }, ensureError(thrown)),
               )

@@ -29,6 +29,8 @@ export interface JournalView extends JournalReader {
   verifyInPieces(pause: () => Promise<void>): Promise<VerifiedChain>
   /** The newest durable entry: its sequence (0 when there is none) and hash. */
   head(): Head
+  /** Whether `incidents`, `instances` and `each` lack entries that are durable. Missing: never. */
+  isBehind?(): boolean
   /** Null when there is no such entry. */
   hashAt(seq: number): string | null
   /** Rows after `seq` as they are stored, at most `limit`. */

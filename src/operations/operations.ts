@@ -136,9 +136,13 @@ export function createOperations(parts: OperationsParts): Operations {
     }
     const open = store.openOn(host)
     // Its incident would end at once, and the word with it.
-    if (open === undefined && parts.about().mode === 'observe') {
+    if ((open === undefined || open.mode === 'observe') && parts.about().mode === 'observe') {
       const message = `The daemon only observes: nothing of ${host} would be recovered. Arm it first (mode: armed, lifeboat reload), then say this again`
       throw new LifeboatError('OBSERVING', message)
+    }
+    if (open?.mode === 'observe' && parts.about().mode !== 'observe') {
+      const message = `Incident ${open.id} of ${host} is only observed, and your word would end with it. Wait until it is over, then say this again`
+      throw new LifeboatError('CONFLICT', message)
     }
     const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(store.get(id)) })
     if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...attestation, incident: id }]))

@@ -14,7 +14,7 @@ import { headOf, incidentSummary } from './incident-views.ts'
 
 /** What reviewing needs of the journal beside reading and appending. */
 export type ReviewedJournal = Journal &
-  Pick<JournalView, 'incidents' | 'instances' | 'each' | 'head' | 'verifyInPieces'>
+  Pick<JournalView, 'incidents' | 'instances' | 'each' | 'head' | 'isBehind' | 'verifyInPieces'>
 
 /** Incidents listed when nobody says how many. */
 export const defaultLimit = 100
@@ -27,12 +27,23 @@ export function incidentSummaries(
 ): IncidentSummary[] {
   const current = new Map(store.open().map((incident) => [incident.id, incident]))
   const lines = journal.incidents({ openOnly: open === true, limit, ...omitUndefined({ host, instance }) })
+  const listed = new Set(lines.map(({ id }) => id))
+  // While the disk of its copy is full, a shared journal has no line of the newest.
+  const unlisted = [...current.values()].filter(
+    (incident) =>
+      lines.length < limit &&
+      !listed.has(incident.id) &&
+      (host === undefined || incident.host === host) &&
+      (instance === undefined || incident.instances.has(instance)),
+  )
   const signed = signOffs(journal, lines.at(-1)?.openedAt)
-  return lines.map((line) => {
+  const ofLines = lines.map((line) => {
     const incident = current.get(line.id)
-    const summary = incident === undefined ? summaryOfLine(line) : incidentSummary(incident)
-    return { ...summary, signedOff: signed.get(line.id) ?? null }
+    return incident === undefined ? summaryOfLine(line) : incidentSummary(incident)
   })
+  return [...unlisted.toReversed().map(incidentSummary), ...ofLines]
+    .slice(0, limit)
+    .map((summary) => ({ ...summary, signedOff: signed.get(summary.id) ?? null }))
 }
 
 /** Who signed off what since then, the latest of each incident. */

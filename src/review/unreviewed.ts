@@ -11,11 +11,11 @@ import { defaultLimit, summaryOfLine, type ReviewedJournal } from './incident-li
 const all = 1_000_000
 
 export class UnreviewedIncidents {
-  readonly #journal: Pick<ReviewedJournal, 'incidents'>
+  readonly #journal: Pick<ReviewedJournal, 'incidents' | 'isBehind'>
   /** The newest first, some kB each; null: to be read. */
   #lines: readonly IncidentLine[] | null = null
 
-  constructor(journal: Pick<ReviewedJournal, 'incidents' | 'onDurable'>) {
+  constructor(journal: Pick<ReviewedJournal, 'incidents' | 'isBehind' | 'onDurable'>) {
     this.#journal = journal
     journal.onDurable((entry) => {
       if (this.#changes(entry)) this.#lines = null
@@ -44,8 +44,11 @@ export class UnreviewedIncidents {
   }
 
   #read(): readonly IncidentLine[] {
-    this.#lines ??= this.#journal.incidents({ unreviewed: true, limit: all })
-    return this.#lines
+    if (this.#lines !== null) return this.#lines
+    const lines = this.#journal.incidents({ unreviewed: true, limit: all })
+    // Kept, it would lack what the journal catches up with.
+    if (this.#journal.isBehind?.() !== true) this.#lines = lines
+    return lines
   }
 
   /** Whatever is written of an incident that is in the list may end that; nothing else but an end brings one in. */

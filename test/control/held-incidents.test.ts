@@ -122,6 +122,27 @@ describe.concurrent('what a person decided outlives a restart', () => {
 })
 
 test(
+  'a host that a person left dead, and that lives while nothing can be written, is recovered when it dies again',
+  Fleet.run({}, async (fleet) => {
+    await waitsForProof(fleet)
+    await fleet.daemon.operations.cancel(fleet.incident(dead)?.id ?? '', ann)
+    await fleet.ended(dead)
+    const { append } = fleet.journal
+    fleet.journal.append = () => {
+      throw new LifeboatError('JOURNAL_UNAVAILABLE', 'the disk is full')
+    }
+    fleet.simulator.start(dead)
+    await fleet.until(() => fleet.verdict(dead) === 'healthy', 'healthy')
+    fleet.simulator.crash(dead)
+    fleet.simulator.bmc(dead, { reachable: true })
+    await fleet.until(() => fleet.verdict(dead) === 'host-down', 'host-down')
+    fleet.journal.append = append
+    await fleet.until(() => fleet.daemon.operations.incidents({}).length === 2, 'a second incident')
+    await fleet.ended(dead)
+  }),
+)
+
+test(
   'a disk that is full when a host dies: nothing is done without a record, and the host is recovered once there is room',
   Fleet.run({}, async (fleet) => {
     const { uuid } = fleet.simulator.addInstance({ host: dead })

@@ -54,6 +54,15 @@ describe('enabled: false', () => {
   )
 
   it(
+    'makes Lifeboat refuse them also while recoveries are paused',
+    played(async (cloud) => {
+      await added(cloud, await made(cloud, { enabled: false }))
+      cloud.world.daemon.operations.pause({ scope: { kind: 'cloud', name: '' }, by: 'ann', reason: 'a new switch', until: null })
+      expect(faultOf(await cloud.report({ hostname: 'cmp02' }))).toEqual([409, 'conflictingRequest'])
+    }),
+  )
+
+  it(
     'holds a recovery that is under way before its next write, and true lets it go on',
     played(async (cloud) => {
       const { world } = cloud

@@ -7,12 +7,13 @@ import { createOperations, type OperationsParts } from '../../src/operations/ope
 function operations(
   incident: Partial<Incident> | null,
   held: string | null = null,
+  mode: 'observe' | 'armed' = 'observe',
 ): { written: NewEntry[]; it: ReturnType<typeof createOperations> } {
   const written: NewEntry[] = []
   const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
   const parts = {
     journal: { append: (entries: NewEntry[]) => void written.push(...entries) },
-    about: () => ({ mode: 'observe' }),
+    about: () => ({ mode }),
     store: { openOn: () => (incident === null ? undefined : open), inMemory: () => open, get: () => open },
     brake: { holds: () => held },
     monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
@@ -43,6 +44,18 @@ it('a daemon that only observes takes no statement for a host without an inciden
   await expect(asked(() => asking.recover(order))).rejects.toMatchObject({ code: 'OBSERVING' })
   expect(written).toEqual([])
 })
+
+it.each([
+  ['observe', 'OBSERVING'],
+  ['armed', 'CONFLICT'],
+] as const)(
+  'an incident that is only observed takes no statement: it would end with it (%s: %s)',
+  async (mode, code) => {
+    const { written, it: asking } = operations({ mode: 'observe' }, null, mode)
+    await expect(asked(() => asking.recover(order))).rejects.toMatchObject({ code })
+    expect(written).toEqual([])
+  },
+)
 
 it.each(['root', 'Lifeboat', '', '42'])('%j is no person, and is told what to type', async (by) => {
   const { written, it: asking } = operations({})

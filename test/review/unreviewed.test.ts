@@ -71,6 +71,23 @@ it('are those of any age that are over, armed, not all back, and signed off by n
   expect(unreviewed.list({}).map(({ host }) => host)).toEqual(['stuck', 'open'])
 })
 
+it('are read again while the journal lacks what is durable, and kept once it has caught up', () => {
+  const journal = newJournal()
+  let [isBehind, read] = [true, 0]
+  const unreviewed = new UnreviewedIncidents({
+    ...journal,
+    isBehind: () => isBehind,
+    incidents: (query) => {
+      read += 1
+      return isBehind ? [] : journal.incidents(query)
+    },
+  })
+  journal.append(life('c1', { ends: ['left'] }))
+  expect([unreviewed.counts().incidents, unreviewed.counts().incidents, read]).toEqual([0, 0, 2])
+  isBehind = false
+  expect([unreviewed.counts().incidents, unreviewed.counts().incidents, read]).toEqual([1, 1, 3])
+})
+
 it('are read from the journal only when something was written that changes them', () => {
   const journal = newJournal()
   let read = 0

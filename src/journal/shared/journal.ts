@@ -109,6 +109,7 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
       const row = tail.findLast((it) => it.row.seq <= acknowledgedSeq)?.row
       return row === undefined ? copy.head() : { seq: row.seq, hash: row.hash }
     },
+    isBehind: () => tail.some(({ row }) => row.seq <= acknowledgedSeq),
     append,
     takeIn: () => {
       throw new LifeboatError('INVARIANT', "only its own tenure writes to a shared journal's copy")

@@ -85,6 +85,13 @@ it('what is durable is read also while the copy cannot be written', async () => 
   const [entry] = one.journal.append([alarm])
   await site.clock.advance(100)
   expect([seqs(pageOf(one)), pageOf(one).head, told()]).toEqual([[1, 2], { seq: 2, hash: entry?.hash }, [1, 2]])
+  expect(one.journal.isBehind?.()).toBe(true)
+})
+
+it('its lists lack nothing where all that is durable is in the copy', async () => {
+  const one = await stalled()
+  one.journal.append([alarm])
+  expect(one.journal.isBehind?.()).toBe(false)
 })
 
 it('the entries of an instance are those about it and of the incidents of its own crashes, in the copy or not', async () => {

@@ -259,7 +259,8 @@ function actsOnOpen(review: IncidentReview): Act[] {
     stateDead({
       host,
       title: 'Attest that it is dead',
-      senseless: proof === null ? null : 'It is already proven dead',
+      // What holds it may be a proof that can no longer be read, or a witness that speaks against it.
+      senseless: proof === null || held !== null ? null : 'It is already proven dead',
       brakeHolds: held?.code === 'BRAKE',
     }),
     {
