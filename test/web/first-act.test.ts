@@ -38,6 +38,25 @@ async function open(host: string): Promise<void> {
   await page.waitForSelector('.answers')
 }
 
+it('an attestation is offered although a proof stands, while something holds the incident all the same', async () => {
+  await page.route('**/review?*', async (route) => {
+    const response = await route.fetch()
+    const review = (await response.json()) as object
+    const proof = {
+      host: 'cmp02',
+      method: 'bmc',
+      proves: 'power',
+      strength: 'power-off',
+      evidence: [],
+      provenAt: '2030-01-01T00:00:00.000Z',
+    }
+    await route.fulfill({ response, json: { ...review, proof } })
+  })
+  await open('cmp02')
+  expect(await first().allInnerTexts()).toEqual(['Attest that it is dead'])
+  await page.unroute('**/review?*')
+})
+
 describe.each([
   ['cmp01', 'Try again', /Opens a new incident for 1 instance/],
   ['cmp02', 'Attest that it is dead', /What its rules recover is evacuated at once/],
