@@ -4,12 +4,15 @@
  */
 import type { Config, LoadedConfig } from '../config/index.ts'
 import type { Mode, Rules } from '../control/rules.ts'
+import type { ConfigurationState } from '../domain/operations.ts'
 import { rulesDigest } from './rules-digest.ts'
 
 export class InForce {
   #loaded: LoadedConfig
   #rules: Rules | null = null
   #digest: string
+  /** What the daemon at work knew of it last; null before the first reload. */
+  state: ConfigurationState | null = null
 
   constructor(loaded: LoadedConfig, workflows: Rules['workflows']) {
     this.#loaded = loaded

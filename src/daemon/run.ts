@@ -150,6 +150,8 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
           configuration: {
             ...source,
             inForce: inForce.loaded,
+            state: inForce.state,
+            noted: (state) => (inForce.state = state),
             reloading: () => systemd.reloading(),
             adopted: (next, rules) => inForce.adopt(next, rules),
             reloaded: () => {

@@ -215,7 +215,7 @@ function statusOf(parts: OperationsParts): DaemonStatus {
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
   const open = store.openOfAnyKind()
-  const newest = journal.read({ newestFirst: true, limit: 1 })[0]
+  const head = journal.head()
   const frozen = monitor.frozen()
   const thawsAt = monitor.thawsAt()
   const lastPoll = monitor.lastPoll()
@@ -241,7 +241,7 @@ function statusOf(parts: OperationsParts): DaemonStatus {
       held: open.filter((incident) => incident.held !== null).length,
       unsettled: parts.unreviewed.counts(),
     },
-    journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
+    journal: { path: journalPath, entries: head.seq, head: head.hash },
     configuration: reloads.state(),
     logLevel: logLevel.state(),
   }

@@ -35,12 +35,16 @@ export interface ConfigurationSource {
   loaded: LoadedConfig
   /** What is in force when the daemon is built, where a daemon before it in this process read it again. Default: `loaded`. */
   inForce?: LoadedConfig
+  /** What that daemon knew of it: what waits for a restart still does, and what it refused may still be on disk. */
+  state?: ConfigurationState | null
   /** Reads the files again. Throws CONFIG_INVALID. */
   read: () => LoadedConfig
   /** Throws CONFIG_INVALID, also for new credentials that Keystone refuses, and WORKFLOW_INVALID. */
   build: (next: LoadedConfig) => Promise<BuiltRules>
   /** Told what holds from now on, for what outlives the daemon or is no rule of it: who may ask it. Must not fail. */
   adopted?: (next: LoadedConfig, rules: Rules) => void
+  /** Told what is known of it, for the next daemon in this process. */
+  noted?: (state: ConfigurationState) => void
   /** Told when a reload begins and when it has ended, either way. */
   reloading?: () => void
   reloaded?: () => void
@@ -80,7 +84,8 @@ export class Reloads {
     this.#parts = parts
     this.#inForce = parts.source?.inForce ?? parts.source?.loaded ?? null
     const files = this.#inForce?.files ?? []
-    this.#state = { files, loadedAt: this.#now(), loadedBy: 'start', waiting: [], refused: null }
+    const begins = { files, loadedAt: this.#now(), loadedBy: 'start', waiting: [], refused: null }
+    this.#state = parts.source?.state ?? begins
   }
 
   state(): ConfigurationState {
@@ -168,9 +173,14 @@ export class Reloads {
     else this.#log(order, report)
     adopt()
     this.#inForce = next
-    this.#state = { files, loadedAt: this.#now(), loadedBy: by, waiting, refused: null }
+    this.#note({ files, loadedAt: this.#now(), loadedBy: by, waiting, refused: null })
     built.adopted()
     source?.adopted?.(next, built.rules)
+  }
+
+  #note(state: ConfigurationState): void {
+    this.#state = state
+    this.#parts.source?.noted?.(state)
   }
 
   /** What the journal would say: a take-over records the rules that it begins with. */
@@ -193,7 +203,7 @@ export class Reloads {
     // Nothing was refused: nobody came to judge it.
     if (code === 'SHUTDOWN') return
     const problems = problemsOf(error).slice(0, mostProblems)
-    this.#state = { ...this.#state, refused: { at: this.#now(), by, code, message, problems } }
+    this.#note({ ...this.#state, refused: { at: this.#now(), by, code, message, problems } })
     observer.configuration?.({ ok: false })
     try {
       journal.append([{ kind: 'config.refused', actor, data: { by, reason, code, message, problems, ...known(via) } }])

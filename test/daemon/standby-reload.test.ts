@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { parseConfiguration, type LoadedConfig } from '../../src/config/index.ts'
 import { Daemon } from '../../src/daemon/daemon.ts'
-import type { ReloadReport } from '../../src/domain/operations.ts'
+import type { ConfigurationState, ReloadReport } from '../../src/domain/operations.ts'
 import { notActive, type TenureView } from '../../src/domain/tenure.ts'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { shippedWorkflows } from '../../src/rehearsal/shipped-workflows.ts'
@@ -31,6 +31,7 @@ function standby(test: (standby: Standby) => Promise<void>): () => Promise<void>
     let text = ''
     const heard: string[] = []
     const adopted: LoadedConfig[] = []
+    let noted: ConfigurationState | null = null
     const read = (): LoadedConfig => parseConfiguration(text, 'c.yaml', {})
     const loaded = read()
     const workflow = shippedWorkflows(defaultOwnerPolicy).host
@@ -58,7 +59,8 @@ function standby(test: (standby: Standby) => Promise<void>): () => Promise<void>
           log: (level, event) => void (event.startsWith('config.') && heard.push(`${level} ${event}`)),
         },
         configuration: {
-          ...{ loaded, read, inForce: adopted.at(-1) ?? loaded },
+          ...{ loaded, read, inForce: adopted.at(-1) ?? loaded, state: noted },
+          noted: (state) => (noted = state),
           build: ({ config }) => Promise.resolve({ rules: { ...parts, mode: config.mode }, ...none }),
           adopted: (next) => adopted.push(next),
         },
@@ -111,5 +113,15 @@ it(
     const text = 'mode: armed\nhttp: { listen: false }'
     await reload(text)
     expect(await reload(text, takesOver())).toMatchObject({ changed: [], waiting: ['http.listen'] })
+  }),
+)
+
+it(
+  'what waits for a restart, and what was rejected, is said by the daemon that takes over, too',
+  standby(async ({ reload, takesOver }) => {
+    await reload('mode: armed\nhttp: { listen: false }')
+    await reload('mode: nonsense').catch(() => undefined)
+    const { loadedBy, waiting, refused } = takesOver().operations.status().configuration
+    expect([loadedBy, waiting, refused?.by]).toEqual(['ann', ['http.listen'], 'ann'])
   }),
 )
