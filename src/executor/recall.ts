@@ -8,7 +8,6 @@ import { guestOrdersSince } from '../domain/earlier-recovery.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import type { Instance, InstanceAction, InstanceId } from '../domain/instance.ts'
 import type { EarlierRecovery, SeenEarlier, Survey } from '../domain/survey.ts'
-import type { ExecutorSettings } from './context.ts'
 
 /** The last recovery of an instance that was begun, by any incident but `except`; null: there was none. */
 export type Earlier = (instance: InstanceId, except: IncidentId | null) => EarlierRecovery | null
@@ -20,7 +19,7 @@ export interface RecallParts {
   id: IncidentId | null
   signal?: AbortSignal
   /** Missing: as by default. */
-  settings?: Pick<ExecutorSettings, 'longestRequestMs'>
+  settings?: { longestRequestMs: number }
   /** Awaited between pieces of a large host. */
   pause?: () => Promise<void>
 }

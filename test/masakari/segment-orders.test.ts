@@ -57,7 +57,12 @@ describe('enabled: false', () => {
     'makes Lifeboat refuse them also while recoveries are paused',
     played(async (cloud) => {
       await added(cloud, await made(cloud, { enabled: false }))
-      cloud.world.daemon.operations.pause({ scope: { kind: 'cloud', name: '' }, by: 'ann', reason: 'a new switch', until: null })
+      cloud.world.daemon.operations.pause({
+        scope: { kind: 'cloud', name: '' },
+        by: 'ann',
+        reason: 'a new switch',
+        until: null,
+      })
       expect(faultOf(await cloud.report({ hostname: 'cmp02' }))).toEqual([409, 'conflictingRequest'])
     }),
   )

@@ -3,7 +3,7 @@
  * Only a network that says "nobody there" or says nothing at all counts as dead.
  */
 import dns from 'node:dns'
-import { connect, isIP, type LookupFunction } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { deadline, type Clock } from '../../domain/clock.ts'
 import type { Probe } from '../../domain/verdict.ts'
 import { isPlainAddress, reader, type AddressOf } from './address.ts'
@@ -11,7 +11,7 @@ import { span } from '../../domain/text/span.ts'
 import { sharedLookups } from '../../system/name-lookups.ts'
 
 /** Names of hosts looked up at once. More: Nova's own name waits behind them. Fewer: one name that hangs takes the witness of more hosts away. */
-const lookup = sharedLookups(dns.lookup as LookupFunction, 4)
+const lookup = sharedLookups(dns.lookup, 4)
 
 export function tcpProbe(options: {
   name: string
