@@ -57,7 +57,7 @@ describe('enabled: false', () => {
     'makes Lifeboat refuse them also while recoveries are paused',
     played(async (cloud) => {
       await added(cloud, await made(cloud, { enabled: false }))
-      cloud.world.daemon.operations.pause({
+      await cloud.world.daemon.operations.pause({
         scope: { kind: 'cloud', name: '' },
         by: 'ann',
         reason: 'a new switch',

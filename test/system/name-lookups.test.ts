@@ -21,7 +21,7 @@ class Names {
 }
 
 const told = (lookup: LookupFunction, name: string, into: string[]): void =>
-  lookup(name, {}, (error, address) => into.push(error?.message ?? String(address)))
+  lookup(name, {}, (error, address) => into.push(error?.message ?? (typeof address === 'string' ? address : '')))
 
 test('a name is looked up once for all who ask for it meanwhile, and anew after that', () => {
   const names = new Names()
