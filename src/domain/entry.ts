@@ -97,7 +97,8 @@ export interface EntryData {
     message: string
     trippedForMs: number
   }
-  'verdict.changed': Verdict & { from: VerdictKind }
+  /** `planned`: maintenance covered the host. Missing where none did, and in older journals. */
+  'verdict.changed': Verdict & { from: VerdictKind; planned?: true }
   /** `order`: key of the order (pause, maintenance) that it is about. */
   'alarm.raised': { code: string; message: string; evidence?: Evidence; order?: string }
 

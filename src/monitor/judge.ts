@@ -221,8 +221,9 @@ export class Judge {
   }
 
   #changed(verdict: Verdict, from: VerdictKind): void {
-    this.#told.changed.push({ ...verdict, from })
-    const { host, kind, reason, message, evidence } = verdict
+    const { host, segment, kind, reason, message, evidence } = verdict
+    const isPlanned = this.#asks.planned(host, segment) !== null
+    this.#told.changed.push({ ...verdict, from, ...(isPlanned && { planned: true as const }) })
     if (kind === 'contradiction')
       this.#told.alarms.push({ code: reason, message: `${host}: ${message}`, host, evidence })
   }

@@ -69,7 +69,7 @@ export interface PollReport {
   /** The freeze began since the last report. */
   froze?: Frozen
   unfroze?: { reason: string; frozenForMs: number }
-  changed: (Verdict & { from: VerdictKind })[]
+  changed: (Verdict & { from: VerdictKind; planned?: true })[]
   verdicts: Verdict[]
   alarms: Alarm[]
   /** What is to be put on record of silent hosts, for the next run. */

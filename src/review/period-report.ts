@@ -68,6 +68,8 @@ class PeriodFold {
   readonly #open: Map<HostName, IncidentId>
   /** Hosts that were found dead and have not beaten since. */
   readonly #dead = new Map<HostName, DeathVerdict>()
+  /** Those of them that were in maintenance then: of such a death no incident is opened. */
+  readonly #planned = new Set<HostName>()
 
   /** @param open whose hosts a restarted daemon finds dead again */
   constructor(open: PeriodFacts['openBefore']) {
@@ -123,7 +125,7 @@ class PeriodFold {
     if (dead !== undefined && isBeating(data)) {
       this.#dead.delete(host)
       dead.backAt = at
-      if (dead.incident === null) dead.false = 'healed-without-incident'
+      if (dead.incident === null && !this.#planned.delete(host)) dead.false = 'healed-without-incident'
     }
     // A restarted daemon says it again; until it beats it is the same death.
     if (kind !== 'host-down' || this.#dead.has(host)) return
@@ -133,6 +135,8 @@ class PeriodFold {
     }
     this.verdicts.push(verdict)
     this.#dead.set(host, verdict)
+    if (data.planned === true) this.#planned.add(host)
+    else this.#planned.delete(host)
   }
 }
 

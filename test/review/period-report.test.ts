@@ -146,3 +146,21 @@ it(
     access.close()
   }),
 )
+
+it(
+  'a host that people switch off in maintenance is no verdict that was false',
+  SmallWorld.run({}, async (world) => {
+    const { simulator, clock, path, daemon } = world
+    const scope = { kind: 'host' as const, name: 'cmp02' }
+    await daemon.operations.startMaintenance({ scope, by: 'ann', reason: 'new disks', until: null })
+    simulator.crash('cmp02')
+    await clock.advance(300_000)
+    simulator.start('cmp02')
+    await clock.advance(120_000)
+    const access = openJournalAccess(path, retry)
+    const until = new Date(clock.wall()).toISOString()
+    const { verdicts, incidents } = access.period({ from: '2000-01-01T00:00:00.000Z', to: until }, null)
+    expect([verdicts.map(({ host, false: why }) => [host, why]), incidents]).toEqual([[['cmp02', null]], []])
+    access.close()
+  }),
+)
