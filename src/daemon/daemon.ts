@@ -350,7 +350,8 @@ export class Daemon {
     })
     const plan = (read: Cloud, subject: PlanSubject): Promise<HostPlan> => {
       const { workflows, segmentOf, ownerPolicy } = rules.now
-      return planFailure({ cloud: read, clock, workflows, segmentOf, ownerPolicy, earlier }, subject)
+      const settings = rules.executorSettings
+      return planFailure({ cloud: read, clock, workflows, segmentOf, ownerPolicy, earlier, settings }, subject)
     }
     const planHost: ReadsParts['plan'] = (read, host) => plan(read, { host, failure: 'host' })
     this.#reads = new ReadinessReads({

@@ -60,9 +60,32 @@ export function powerOrderSince(
   actions: readonly InstanceAction[],
   { expected }: Pick<InstancePlan, 'expected'>,
 ): PowerOrder | null {
-  const last = lastOrder(orderedSince(since, actions).map(asPower))
-  if (last === 'stop') return expected === 'running' ? 'stop' : null
-  return last === 'start' && expected === 'stopped' ? 'start' : null
+  return otherwise(lastOrderSince(since, actions), expected)
+}
+
+/** The last order, whatever the plan says. A shelve counts as a stop. @param since as for `powerOrderSince` */
+export function lastOrderSince(since: string, actions: readonly InstanceAction[]): PowerOrder | null {
+  return lastOrder(orderedSince(since, actions).map(asPower))
+}
+
+/** An order that says otherwise than the plan. */
+function otherwise(order: PowerOrder | null, expected: InstancePlan['expected']): PowerOrder | null {
+  if (order === 'stop') return expected === 'running' ? 'stop' : null
+  return order === 'start' && expected === 'stopped' ? 'start' : null
+}
+
+/**
+ * The order to put on record with an evacuation of an instance whose host lived again: the history alone counts then, and a stop on record that it
+ * does not bear out, or that a start has followed, is overruled.
+ * @param last the last that others ordered since the incident began
+ */
+export function powerOrderAfterLife(
+  last: PowerOrder | 'nothing',
+  recovery: Pick<InstanceRecovery, 'steps' | 'plan'>,
+): PowerOrder | null {
+  const { expected } = recovery.plan
+  if (last !== 'stop' && expected === 'running' && powerOrderOf(recovery) === 'stop') return 'start'
+  return last === 'nothing' ? null : otherwise(last, expected)
 }
 
 /** Whether the stop that `powerOrderSince` finds is a shelve. @param since cloud time of our last look, ISO */
@@ -120,6 +143,8 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
       if (wasStoppedSince(recovery)) return ['its owner stopped it before it was started']
       return ['its owner ordered it stopped while it waited for its turn']
     case 'start':
+      // It only overrules a stop.
+      if (recovery.plan.expected === 'running') return []
       return [
         wasStartedBefore(recovery)
           ? 'its owner had started it while its host lived again: start it again'

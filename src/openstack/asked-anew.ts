@@ -10,6 +10,9 @@ import type { Clock } from '../domain/clock.ts'
  */
 const askedAnewMs = 5_000
 
+/** So many times at most. More: a Nova that is slow for all gets more of what slows it. Fewer: several nova-apis that hang are met one after another. */
+const askedAnewTimes = 3
+
 /**
  * Asks, and asks again beside that at each `askedAnewMs` without an answer. The first answer counts, and the other asks are cut off.
  *
@@ -29,14 +32,15 @@ export async function askedAnew<T>(
   let noMore = (): void => undefined
   try {
     return await new Promise<T>((resolve, reject) => {
-      const again = (): void => {
+      const again = (times: number): void => {
+        if (times > askedAnewTimes) return
         noMore = clock.after(askedAnewMs, () => {
           ask(cut.signal).then(resolve, () => undefined)
-          again()
+          again(times + 1)
         })
       }
       ask(cut.signal).then(resolve, reject)
-      again()
+      again(1)
     })
   } finally {
     noMore()

@@ -25,6 +25,7 @@ export interface PlanParts {
   segmentOf: SegmentOf
   ownerPolicy: OwnerPolicySettings
   earlier?: Earlier
+  settings?: { longestRequestMs: number }
 }
 
 /** Throws NOT_FOUND for a host that Nova does not know, and for an instance that is not on it, and what the cloud throws. */
@@ -43,8 +44,9 @@ async function planHost(parts: PlanParts, host: string): Promise<HostPlan> {
   const { cloud, clock, workflows, segmentOf } = parts
   const pause = (): Promise<void> => sleep(clock, 0)
   const taken = await takeSurvey(cloud, host, () => clock.wall())
-  const { earlier = () => null } = parts
-  const survey = await recall(taken.survey, { cloud, permissions: { earlier }, id: null, pause })
+  const { earlier = () => null, settings } = parts
+  const known = { cloud, permissions: { earlier }, id: null, pause }
+  const survey = await recall(taken.survey, settings === undefined ? known : { ...known, settings })
   const { segment } = placed(host, survey.services, survey.aggregates, segmentOf)
   // The planner asks whether the other end of a resize lives; this host is taken for dead, as it would be.
   return workflows.host.planInPieces(survey, segment, pause)

@@ -152,6 +152,19 @@ describe('a read', () => {
     await expect.poll(() => cloud.clock.armed).toBe(0)
   })
 
+  it('of a poll is asked four times at most', async () => {
+    cloud.on(services, () => ({ instead: 'hang' }))
+    const call = failure(cloud.client().listServices())
+    for (const asked of [1, 2, 3, 4]) {
+      while (cloud.requests(services).length < asked) await new Promise((resolve) => setImmediate(resolve))
+      cloud.clock.advance(5_000)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    cloud.clock.advance(41_000)
+    expect(await call).toMatchObject({ code: 'API_TIMEOUT' })
+    expect(cloud.requests(services)).toHaveLength(4)
+  })
+
   it('of a poll that is refused beside one that nobody answers is asked anew all the same', async () => {
     cloud.on(services, (_asked, nth) =>
       nth === 1 ? { instead: 'hang' } : nth === 2 ? fault(403, 'x') : { json: { services: [] } },

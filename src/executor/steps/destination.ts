@@ -38,9 +38,13 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     const rooms = hosts.filter((host) => !left.includes(host) && !isLeftover(scene, host))
     if (rooms.length === 0) return true
     const moves = await openMoves(scene)
-    const [chosen, ...more] = rooms.filter((host) => !moves.some((move) => isEndOf(move, host)))
+    const [chosen, ...more] = rooms.filter((host) => !moves.some(({ destHost }) => destHost === host))
     // Of several nobody can tell which is meant.
     if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
+    else if (chosen === undefined)
+      run.destinations.set(migration.uuid, {
+        unread: `an unfinished move of it holds room on ${rooms.join(' and on ')}`,
+      })
     return false
   } catch (thrown) {
     const error = ensureError(thrown)
@@ -62,15 +66,11 @@ function isLeftover(scene: StepScene, host: HostName): boolean {
 
 /**
  * Moves of the instance that have not ended, evacuations aside. A resize that was cut off leaves its destination an allocation, and the record of
- * the move as it stood (docs/nova.md §3.5).
+ * the move as it stood (docs/nova.md §3.5). What its source keeps is the migration's, and not the instance's.
  */
 async function openMoves({ run, plan, signal }: StepScene): Promise<Migration[]> {
   const records = await run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal })
   return records.filter(({ type, status }) => type !== 'evacuation' && !over.has(status))
-}
-
-function isEndOf({ sourceHost, destHost }: Migration, host: HostName): boolean {
-  return sourceHost === host || destHost === host
 }
 
 /** The order in force left after the entry of that number. */

@@ -12,7 +12,7 @@ import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
 import { wasConfirmed } from '../how-far.ts'
-import { powerOrderIn, powerOrderOf, powerOrderWiped } from '../power-order.ts'
+import { powerOrderAfterLife, powerOrderIn, powerOrderOf, powerOrderWiped } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
 import { refuseDeleted } from './deleted-meanwhile.ts'
@@ -95,11 +95,10 @@ export const evacuate: StepDriver<'evacuate'> = {
       knownRequests: earlier.flatMap((record) => record.requestId ?? []),
       cloudTime: watch.knownAtCloudTime(plan.instanceId),
     }
+    const lastOrder = plan.expected === null ? null : await orderedWhileItLived(scene)
+    const inTask = isFirst ? (powerOrderIn(seen, plan) ?? powerOrderWiped(recovery)) : null
     // One that was held back may have seen an order in a task that is gone by now.
-    const ordered =
-      (isFirst
-        ? (powerOrderIn(seen, plan) ?? powerOrderWiped(recovery) ?? (await orderedWhileItLived(scene)))
-        : null) ?? powerOrderOf(recovery)
+    const ordered = lastOrder === null ? (inTask ?? powerOrderOf(recovery)) : powerOrderAfterLife(lastOrder, recovery)
     const request = {
       landing: landingOf(scene, ordered),
       asProject: plan.asProject,

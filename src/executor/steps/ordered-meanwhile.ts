@@ -7,7 +7,7 @@ import type { InstanceAction } from '../../domain/instance.ts'
 import { isLateOrder } from '../../domain/late-power-order.ts'
 import type { PowerOrder } from '../../domain/step-payloads.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
-import { orderedSince, powerOrderOf, powerOrderSince, wasShelvedSince } from '../power-order.ts'
+import { lastOrderSince, orderedSince, powerOrderOf, powerOrderSince, wasShelvedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { attempts } from './recheck.ts'
@@ -33,6 +33,7 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
   const others = await ordersOfOthers(scene, (read) =>
     follows ? trouble.reading(scene, read, { only: 'silence' }) : read(),
   )
+  if (others === null) return {}
   const ordered = powerOrderSince(since, others, plan)
   const acted = follows && orderedSince(since, others).some(({ action }) => isLateOrder(action))
   if (ordered === null) return acted ? { acted } : {}
@@ -40,22 +41,25 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
 }
 
 /**
- * To be asked before the first evacuation. A host that lives again in the middle of its incident carries out what owners order, and nothing of
- * that stands in a task when it dies the next time. Null: its host has not lived since the proof of its death, or nothing says otherwise than
- * the plan. Throws as `orderedMeanwhile`.
+ * The last that others ordered since the incident began, where their host has lived again since the proof of its death. It carries out then what
+ * they order, so no task tells of that when it dies the next time, and nova-compute sets tasks of its own. Null: it has not lived, or the history
+ * may not be read. To be asked before each evacuation. Throws as `orderedMeanwhile`.
  */
-export async function orderedWhileItLived(scene: StepScene): Promise<PowerOrder | null> {
-  const { run, plan } = scene
+export async function orderedWhileItLived(scene: StepScene): Promise<PowerOrder | 'nothing' | null> {
+  const { run, watch } = scene
   const { revoked, openedAt } = run.permissions.incident(run.id)
-  if (revoked === null || plan.expected === null) return null
-  return powerOrderSince(openedAt, await ordersOfOthers(scene, (read) => read()), plan)
+  if (revoked === null) return null
+  const others = await ordersOfOthers(scene, (read) => read())
+  if (others === null) return null
+  const since = new Date(watch.cloudNow() - (run.clock.wall() - Date.parse(openedAt))).toISOString()
+  return lastOrderSince(since, others) ?? 'nothing'
 }
 
-/** None where the history may not be read. */
+/** Null: the history may not be read. */
 async function ordersOfOthers(
   { run, plan, recovery, signal }: StepScene,
   reading: (read: () => Promise<InstanceAction[]>) => Promise<InstanceAction[]>,
-): Promise<InstanceAction[]> {
+): Promise<InstanceAction[] | null> {
   try {
     const actions = await reading(() =>
       retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal })),
@@ -71,6 +75,6 @@ async function ordersOfOthers(
       { incident: run.id, host: run.host, instance: plan.instanceId },
       error,
     )
-    return []
+    return null
   }
 }

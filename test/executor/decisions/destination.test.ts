@@ -57,13 +57,14 @@ describe('an order that stands at accepted', () => {
   })
 
   it.each([
-    ['which has not ended', 'migrating', null],
-    ['which is over', 'error', 'DESTINATION_DIED'],
+    ['which has not ended', { status: 'migrating' }, null],
+    ['which is over', { status: 'error' }, 'DESTINATION_DIED'],
+    ['of which it is the source', { status: 'confirming', sourceHost: 'chosen', destHost: 'dead' }, 'DESTINATION_DIED'],
   ])(
     'went to the destination of an earlier resize of the instance only if that is over: one %s',
-    async (_what, status, code) => {
+    async (_what, move, code) => {
       const stage = new Stage()
-      const resize = { ...evacuation(1, { status, destHost: 'chosen' }), type: 'migration' as const }
+      const resize = { ...evacuation(1, { destHost: 'chosen', ...move }), type: 'migration' as const }
       stage.migrations = [resize, evacuation(2, waiting)]
       stage.allocated = ['dead', 'chosen']
       const order = following(stage)

@@ -71,6 +71,30 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toMatchObject({ before: { cloudTime: '2030-01-01T12:01:30.000Z' } })
   })
 
+  it.each([
+    ['a stop by its owner', action('req-9', { action: 'stop', startedAt: '2030-01-01T12:00:30' }), 'stop', 'stopped'],
+    [
+      'a stop by nova-compute',
+      action('req-9', { action: 'stop', startedAt: '2030-01-01T12:00:30', userId: null, projectId: null }),
+      undefined,
+      'as-before',
+    ],
+    [
+      'a stop of before its incident',
+      action('req-9', { action: 'stop', startedAt: '2030-01-01T11:50:00' }),
+      undefined,
+      'as-before',
+    ],
+  ])('once its host has lived again the history counts, and no task: %s', async (_what, stop, ordered, landing) => {
+    const stage = new Stage()
+    stage.incident.revoked = { method: 'bmc', strength: 'power-off', provenAt: '', code: 'c', message: 'm', at: '' }
+    stage.watch.saw({ ...stage.nova, taskState: 'powering-off' })
+    stage.actions = [stop]
+    const row = await prepared(stage, { landing: 'as-before' })
+    expect(row).toMatchObject({ request: { landing } })
+    expect((row as { request: { ordered?: string } }).request.ordered).toBe(ordered)
+  })
+
   it('a step that does not say lands stopped', async () => {
     const stage = new Stage()
     const step = { id: 'go', do: 'evacuate', deadlineMs: 1 } as const

@@ -5,10 +5,12 @@ import type { InstanceAction } from '../../../src/domain/instance.ts'
 import type { Evacuated, EvacuationRequest, PowerOrder } from '../../../src/domain/step-payloads.ts'
 import {
   expectedOf,
+  powerOrderAfterLife,
   powerOrderIn,
   powerOrderNote,
   powerOrderOf,
   powerOrderSince,
+  powerOrderWiped,
 } from '../../../src/executor/power-order.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
 import { instance } from '../../engine/surveys.ts'
@@ -41,6 +43,62 @@ describe('the task of an instance', () => {
     const { original } = plan()
     const seen = { ...original, instance: instance({ taskState: 'powering-off' }) }
     expect(powerOrderIn({ taskState: 'powering-off' }, plan({ original: seen }))).toBeNull()
+  })
+})
+
+describe('what our own lock or reset found before the first evacuation', () => {
+  const wiped = (kind: 'lock' | 'unlock' | 'reset-state', taskState: string | null, change = {}) =>
+    powerOrderWiped({
+      plan: plan(change),
+      steps: new Map([
+        [
+          '0.go.mark.1',
+          {
+            ...record(),
+            ...{ kind, before: { vmState: 'suspended', taskState, locked: false, lockedReason: null } },
+            ...{ request: 'w', result: null },
+          } as StepRecord,
+        ],
+      ]),
+    })
+
+  it.each([
+    ['lock', 'shelving', 'stop'],
+    ['reset-state', 'powering-off', 'stop'],
+    ['reset-state', null, null],
+    ['unlock', 'powering-off', null],
+  ] as const)('in the row of a %s, the task %s, is the order: %s', (kind, taskState, order) => {
+    expect(wiped(kind, taskState)).toBe(order)
+  })
+
+  it('is no order where an earlier incident had left it: Nova may have set that task itself', () => {
+    const { original } = plan()
+    const earlier = { incident: 'i-0', traces: true }
+    expect(wiped('lock', 'powering-off', { original: { ...original, earlier } })).toBeNull()
+  })
+})
+
+describe('the order of an instance whose host lived again', () => {
+  const after = (last: PowerOrder | 'nothing', onRecord: PowerOrder | null, expected: 'running' | 'stopped') => {
+    const known = { ...recovery(onRecord === null ? asked : ordered(onRecord)), plan: plan({ expected }) }
+    return powerOrderAfterLife(last, known)
+  }
+
+  it.each([
+    ['a stop is obeyed', 'stop', null, 'running', 'stop'],
+    ['a stop of what lands off says nothing new', 'stop', null, 'stopped', null],
+    ['a start is told of what lands off', 'start', null, 'stopped', 'start'],
+    ['a start of what is to run says nothing new', 'start', null, 'running', null],
+    ['a start overrules the stop before it', 'start', 'stop', 'running', 'start'],
+    ['nothing overrules a task that Nova had set', 'nothing', 'stop', 'running', 'start'],
+    ['nothing is nothing', 'nothing', null, 'running', null],
+  ] as const)('%s', (_what, last, onRecord, expected, order) => {
+    expect(after(last, onRecord, expected)).toBe(order)
+  })
+
+  it('that only overrules a stop is not said in the outcome, and lets it run', () => {
+    expect(powerOrderNote(recovery(ordered('start')))).toEqual([])
+    expect(expectedOf(recovery(ordered('start')))).toBe('running')
   })
 })
 
