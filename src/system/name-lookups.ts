@@ -7,9 +7,9 @@ import type { LookupFunction } from 'node:net'
 type Found = Parameters<LookupFunction>[2]
 
 /**
- * As `look`, with one look-up of a name at a time, whoever asks for it meanwhile gets the same answer, and no more than `atOnce` of all names.
+ * Looks each name up once at a time: who asks for it meanwhile gets the same answer. No more than `atOnce` names are looked up at once.
  *
- * @param look which options it is given may not matter: those of the first who asks for a name count
+ * @param look is given the options of the first who asks for a name
  */
 export function sharedLookups(look: LookupFunction, atOnce: number): LookupFunction {
   const asking = new Map<string, Found[]>()
