@@ -75,8 +75,8 @@ function otherwise(order: PowerOrder | null, expected: InstancePlan['expected'])
 }
 
 /**
- * The order to put on record with an evacuation of an instance whose host lived again: the history alone counts then, and a stop on record that it
- * does not bear out, or that a start has followed, is overruled.
+ * The order to put on record with an evacuation of an instance whose host lived again: the history alone counts then, and what is on record and
+ * was not its last is overruled by its opposite, which says what the plan does.
  * @param last the last that others ordered since the incident began
  */
 export function powerOrderAfterLife(
@@ -84,7 +84,8 @@ export function powerOrderAfterLife(
   recovery: Pick<InstanceRecovery, 'steps' | 'plan'>,
 ): PowerOrder | null {
   const { expected } = recovery.plan
-  if (last !== 'stop' && expected === 'running' && powerOrderOf(recovery) === 'stop') return 'start'
+  const onRecord = powerOrderOf(recovery)
+  if (onRecord !== null && onRecord !== last) return onRecord === 'stop' ? 'start' : 'stop'
   return last === 'nothing' ? null : otherwise(last, expected)
 }
 
@@ -107,14 +108,18 @@ export function orderedSince(since: string, actions: readonly InstanceAction[]):
   return actions.filter(({ startedAt }) => cloudTimeMs(startedAt) >= from)
 }
 
-/** The order on record, or null. An evacuation that was held back is prepared again, and may see a newer one. */
-export function powerOrderOf({ steps }: Pick<InstanceRecovery, 'steps'>): PowerOrder | null {
+/**
+ * The order in force that says otherwise than the plan, or null. An evacuation that was held back is prepared again, and may see a newer one; what
+ * came after its last look, or after the landing, is newer still.
+ */
+export function powerOrderOf({ steps, plan }: Pick<InstanceRecovery, 'steps' | 'plan'>): PowerOrder | null {
+  if (wasStoppedSince({ steps })) return 'stop'
   for (const { kind, request, result } of [...steps.values()].toReversed()) {
     if (kind !== 'evacuate') continue
-    if (request?.ordered !== undefined) return request.ordered
-    if (result !== null && 'ordered' in result) return result.ordered
+    const ordered = result !== null && 'ordered' in result ? result.ordered : request?.ordered
+    if (ordered !== undefined) return otherwise(ordered, plan.expected)
   }
-  return wasStoppedSince({ steps }) ? 'stop' : null
+  return null
 }
 
 /** It landed to be started, and its owner stopped it before that. */
@@ -143,8 +148,6 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps' | 'plan'
       if (wasStoppedSince(recovery)) return ['its owner stopped it before it was started']
       return ['its owner ordered it stopped while it waited for its turn']
     case 'start':
-      // It only overrules a stop.
-      if (recovery.plan.expected === 'running') return []
       return [
         wasStartedBefore(recovery)
           ? 'its owner had started it while its host lived again: start it again'

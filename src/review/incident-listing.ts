@@ -22,16 +22,16 @@ export const defaultLimit = 100
 /** The newest first. */
 export function incidentSummaries(
   journal: Pick<ReviewedJournal, 'incidents' | 'read'>,
-  store: Pick<IncidentStore, 'open'>,
+  store: Pick<IncidentStore, 'openOfAnyKind'>,
   { open, host, instance, limit = defaultLimit }: IncidentFilter,
 ): IncidentSummary[] {
-  const current = new Map(store.open().map((incident) => [incident.id, incident]))
+  const current = new Map(store.openOfAnyKind().map((incident) => [incident.id, incident]))
   const lines = journal.incidents({ openOnly: open === true, limit, ...omitUndefined({ host, instance }) })
   const listed = new Set(lines.map(({ id }) => id))
   // While the disk of its copy is full, a shared journal has no line of the newest.
   const unlisted = [...current.values()].filter(
     (incident) =>
-      lines.length < limit &&
+      (lines.length < limit || Date.parse(incident.openedAt) > Date.parse(lines.at(-1)?.openedAt ?? '')) &&
       !listed.has(incident.id) &&
       (host === undefined || incident.host === host) &&
       (instance === undefined || incident.instances.has(instance)),

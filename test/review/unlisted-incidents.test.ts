@@ -20,5 +20,12 @@ it(
       [],
     ])
     expect(hosts({ limit: 0 })).toEqual([])
+    // Also where the journal has as many older ones as are asked for.
+    const [older] = journal.incidents()
+    const ofOld = {
+      ...without,
+      incidents: () => [{ ...older!, id: 'old', host: 'cmp09', openedAt: '2000-01-01T00:00:00.000Z' }],
+    }
+    expect(incidentSummaries(ofOld, store, { limit: 1 }).map(({ host }) => host)).toEqual(['cmp01'])
   }),
 )

@@ -37,10 +37,8 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     const left = [run.host, ...hostsGivenUp(recovery)]
     const rooms = hosts.filter((host) => !left.includes(host) && !isLeftover(scene, host))
     if (rooms.length === 0) return true
-    const moves = await openMoves(run)
-    const [chosen, ...more] = rooms.filter(
-      (host) => !moves.some(({ instanceId, destHost }) => instanceId === plan.instanceId && destHost === host),
-    )
+    const moves = await openMoves(scene)
+    const [chosen, ...more] = rooms.filter((host) => !moves.some(({ destHost }) => destHost === host))
     // Of several nobody can tell which is meant.
     if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
     else if (chosen === undefined)
@@ -66,23 +64,14 @@ function isLeftover(scene: StepScene, host: HostName): boolean {
   return scene.run.permissions.wasFencedBefore(host, sentAfter(scene))
 }
 
-/** What was listed last of each run, and when. */
-const listed = new WeakMap<Run, { at: number; moves: Promise<Migration[]> }>()
-
 /**
- * Moves from the host that have not ended, evacuations aside. A resize that was cut off leaves its destination an allocation, and the record of
- * the move as it stood (docs/nova.md §3.5). What its source keeps is the migration's, and not the instance's.
+ * Moves of the instance that have not ended, from whatever host, evacuations aside. A resize that was cut off leaves its destination an allocation,
+ * and the record of the move as it stood (docs/nova.md §3.5), also when the instance has been evacuated since. What its source keeps is the
+ * migration's, and not the instance's.
  */
-function openMoves(run: Run): Promise<Migration[]> {
-  const known = listed.get(run)
-  // An instance that is evacuated begins no move: what was listed since its order stood is good.
-  if (known !== undefined && run.clock.now() - known.at < askPlacementAfterMs) return known.moves
-  const moves = run.cloud
-    .listMigrations({ sourceHost: run.host }, { signal: run.signal })
-    .then((records) => records.filter(({ type, status }) => type !== 'evacuation' && !over.has(status)))
-  listed.set(run, { at: run.clock.now(), moves })
-  moves.catch(() => listed.delete(run))
-  return moves
+async function openMoves({ run, plan, signal }: StepScene): Promise<Migration[]> {
+  const records = await run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal })
+  return records.filter(({ type, status }) => type !== 'evacuation' && !over.has(status))
 }
 
 /** The order in force left after the entry of that number. */

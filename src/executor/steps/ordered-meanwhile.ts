@@ -2,6 +2,7 @@
  * What an owner ordered since the survey, where the task of the instance does not tell it any more: while its host lived again, and since our last
  * look before the first evacuation. The history of the instance tells it. Reads only.
  */
+import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { ensureError } from '../../domain/errors.ts'
 import type { InstanceAction } from '../../domain/instance.ts'
 import { isLateOrder } from '../../domain/late-power-order.ts'
@@ -47,12 +48,15 @@ export async function orderedMeanwhile(scene: StepScene, { follows }: { follows:
  */
 export async function orderedWhileItLived(scene: StepScene): Promise<PowerOrder | 'nothing' | null> {
   const { run, watch } = scene
-  const { revoked, openedAt } = run.permissions.incident(run.id)
+  const { revoked, openedAt, verdict } = run.permissions.incident(run.id)
   if (revoked === null) return null
   const others = await ordersOfOthers(scene, (read) => read())
   if (others === null) return null
-  const since = new Date(watch.cloudNow() - (run.clock.wall() - Date.parse(openedAt))).toISOString()
-  return lastOrderSince(since, others) ?? 'nothing'
+  const sinceOpened = watch.cloudNow() - (run.clock.wall() - Date.parse(openedAt))
+  // Our clock may have been set back since, or be another daemon's. Its last beat is told by the cloud's.
+  const lastBeat = cloudTimeMs(verdict?.evidence.updatedAt ?? '')
+  const since = Number.isNaN(lastBeat) ? sinceOpened : Math.min(sinceOpened, lastBeat)
+  return lastOrderSince(new Date(since).toISOString(), others) ?? 'nothing'
 }
 
 /** Null: the history may not be read. */

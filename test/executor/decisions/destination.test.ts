@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
-import { learnDestination } from '../../../src/executor/steps/destination.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { instance } from '../../engine/surveys.ts'
 import { action, evacuation, record, Stage } from './stage.ts'
@@ -59,6 +58,7 @@ describe('an order that stands at accepted', () => {
 
   it.each([
     ['which has not ended', { status: 'migrating' }, null],
+    ['from a host before that, which has not ended', { status: 'pre-migrating', sourceHost: 'elsewhere' }, null],
     ['which is over', { status: 'error' }, 'DESTINATION_DIED'],
     ['of which it is the source', { status: 'confirming', sourceHost: 'chosen', destHost: 'dead' }, 'DESTINATION_DIED'],
   ])(
@@ -75,19 +75,6 @@ describe('an order that stands at accepted', () => {
       expect(order.code()).toBe(code)
     },
   )
-
-  it('lists the moves from its host once for all that are asked about within five seconds', async () => {
-    const stage = new Stage()
-    stage.allocated = ['dead', 'chosen']
-    const ask = () => learnDestination(stage.scene(), evacuation(1, waiting))
-    await Promise.all([ask(), ask()])
-    await stage.clock.advance(4_999)
-    await ask()
-    expect(stage.count('listMigrations')).toBe(1)
-    await stage.clock.advance(1)
-    await ask()
-    expect(stage.count('listMigrations')).toBe(2)
-  })
 
   it.each([
     ['the old host alone', ['dead']],

@@ -91,14 +91,32 @@ describe('the order of an instance whose host lived again', () => {
     ['a start of what is to run says nothing new', 'start', null, 'running', null],
     ['a start overrules the stop before it', 'start', 'stop', 'running', 'start'],
     ['nothing overrules a task that Nova had set', 'nothing', 'stop', 'running', 'start'],
+    ['a stop overrules the start before it', 'stop', 'start', 'stopped', 'stop'],
+    ['nothing overrules a start that never was', 'nothing', 'start', 'stopped', 'stop'],
     ['nothing is nothing', 'nothing', null, 'running', null],
   ] as const)('%s', (_what, last, onRecord, expected, order) => {
     expect(after(last, onRecord, expected)).toBe(order)
   })
 
-  it('that only overrules a stop is not said in the outcome, and lets it run', () => {
+  it('that only overrules another is in force no more than that, and is not said in the outcome', () => {
+    expect(powerOrderOf(recovery(ordered('start')))).toBeNull()
     expect(powerOrderNote(recovery(ordered('start')))).toEqual([])
     expect(expectedOf(recovery(ordered('start')))).toBe('running')
+  })
+
+  it('gives way to a stop that comes later, before it is started', () => {
+    const stopped: StepRecord = {
+      ...record(),
+      kind: 'start',
+      before: { ...was, ordered: 'stop' },
+      request: { power: 'active' },
+      result: null,
+    }
+    const steps = new Map<string, StepRecord>([
+      ['0.go.go.1', record({ request: ordered('start') })],
+      ['0.go.start.1', stopped],
+    ])
+    expect(powerOrderOf({ plan: plan(), steps })).toBe('stop')
   })
 })
 
@@ -130,23 +148,25 @@ describe('the history of an instance whose evacuation was taken', () => {
 
 describe('an order on record', () => {
   it.each([
-    ['stop', ordered('stop'), 'stop'],
-    ['start', ordered('start'), 'start'],
-    ['none in rows of older releases', asked, null],
-    ['none where nothing could be prepared', null, null],
-  ] as const)('is found: %s', (_what, request, order) => {
-    expect(powerOrderOf(recovery(request))).toBe(order)
+    ['stop', ordered('stop'), 'running', 'stop'],
+    ['start', ordered('start'), 'stopped', 'start'],
+    ['none in rows of older releases', asked, 'running', null],
+    ['none where nothing could be prepared', null, 'running', null],
+  ] as const)('is found: %s', (_what, request, expected, order) => {
+    expect(powerOrderOf({ ...recovery(request), plan: plan({ expected }) })).toBe(order)
   })
 
   it('is found in the row of the landing, too', () => {
     const result: Evacuated = { migration: 'm', host: 'alive', vmState: 'active', powerState: 1, ordered: 'stop' }
-    expect(powerOrderOf({ steps: new Map([['0.go.go.1', record({ request: asked, result })]]) })).toBe('stop')
+    expect(powerOrderOf({ plan: plan(), steps: new Map([['0.go.go.1', record({ request: asked, result })]]) })).toBe(
+      'stop',
+    )
   })
 
   it('is one of an evacuation only', () => {
     const lock: StepRecord = { ...record(), kind: 'lock', before: null, request: 'locked', result: null }
-    expect(powerOrderOf({ steps: new Map([['0.go.lock.1', lock]]) })).toBeNull()
-    expect(powerOrderOf({ steps: new Map() })).toBeNull()
+    expect(powerOrderOf({ plan: plan(), steps: new Map([['0.go.lock.1', lock]]) })).toBeNull()
+    expect(powerOrderOf({ plan: plan(), steps: new Map() })).toBeNull()
   })
 
   it('to stop decides how it is to end, one to start does not', () => {

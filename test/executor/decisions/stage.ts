@@ -266,6 +266,7 @@ export class Stage {
         return this.migrations.filter(
           (record) =>
             (filter.type === undefined || record.type === filter.type) &&
+            (filter.sourceHost === undefined || record.sourceHost === filter.sourceHost) &&
             (filter.instanceId === undefined || record.instanceId === filter.instanceId),
         )
       },
