@@ -2,7 +2,7 @@
  * Hosts with a libvirtd and real QEMU guests, on a real Nova: what a crash, a return, and the write lock of a disk that is still open are in a data
  * centre, where the fake driver has only records.
  */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from './daemon-process.ts'
 import { bringBack, lab } from './lab.ts'
 import { RealHost } from './real-host.ts'
@@ -27,9 +27,12 @@ beforeEach(async () => {
   for (const host of pretending)
     await stage.tenants.steps.put(host, { status: 'disabled', disabled_reason: 'they run no QEMU' })
 })
-afterAll(async () => {
+// Also after a test that failed: on a host that it left dead, the next one boots nothing.
+afterEach(async () => {
   await stage.tidy()
   await bringBack(stage.cloud, [dying.name, other.name])
+})
+afterAll(async () => {
   for (const host of [dying, other]) await host.leave()
   for (const host of pretending) await stage.tenants.steps.put(host, { status: 'enabled' })
   stage.close()
@@ -66,7 +69,6 @@ it('guests of a host that crashed run elsewhere or stay off, and its return star
   expect(await lab('in', dying.name, 'virsh', 'list', '--all', '--uuid')).toBe('\n')
   expect(await runsOn(runs)).toEqual([other.name])
   await stage.nothingRanTwice(began)
-  await stage.tidy()
 })
 
 it('a resume that waited for a dead host starts its guest there, which people are told; what a rebuild broke there is put right', async () => {
@@ -98,8 +100,6 @@ it('a resume that waited for a dead host starts its guest there, which people ar
   expect(await tenants.steps.state(web)).toMatchObject({ vm: 'active', task: null, host: other.name })
   await dying.virsh('destroy', saved)
   await dying.virsh('undefine', saved)
-  await stage.tidy()
-  await bringBack(stage.cloud, [dying.name])
 })
 
 it('a destination that is refused the write lock of a disk voids the proof of death: the guest that lives is left alone', async () => {

@@ -68,11 +68,17 @@ export class Tenants {
     await this.#settled(id, vmState)
   }
 
-  /** As Steps.settled. All who wait at the same time look at one list: a request costs Nova's API some 40 ms of a core. */
+  /**
+   * As Steps.settled. All who wait at the same time look at one list: a request costs Nova's API some 40 ms of a core. One that went to ERROR, as
+   * where its host is disabled, stays there.
+   */
   async #settled(id: string, vmState: string): Promise<void> {
     await this.steps.until(async () => {
       const server = (await this.#list()).find((at) => at.id === id)
-      return server?.['OS-EXT-STS:vm_state'] === vmState && server['OS-EXT-STS:task_state'] === null
+      const state = server?.['OS-EXT-STS:vm_state']
+      if (state === 'error' && vmState !== 'error')
+        throw new Error(`${server.name} went to ERROR: ${server.fault?.message}`)
+      return state === vmState && server['OS-EXT-STS:task_state'] === null
     }, `${id} ${vmState}`)
   }
 
