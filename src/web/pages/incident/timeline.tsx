@@ -1,10 +1,11 @@
 /** What happened, in the order in which it is on record; each line leads to its journal entry. */
 import { useMemo, useState } from 'preact/hooks'
-import type { IncidentReview, TimelineEvent } from '../../../domain/review.ts'
+import type { IncidentReview } from '../../../domain/review.ts'
 import { Copy, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
-import { later, span } from '../../../domain/text/span.ts'
+import { later } from '../../../domain/text/span.ts'
+import { shortened, type ToldEvent } from './told.ts'
 
 /** Lines shown at first and with each press. More at once is a wall. */
 const pageSize = 100
@@ -33,14 +34,6 @@ export function Timeline({ review }: { review: IncidentReview }) {
       )}
     </>
   )
-}
-
-type ToldEvent = TimelineEvent & {
-  /** So many instances that came back. */
-  count?: number
-  /** It happened so often, the last time then. */
-  times?: number
-  lastAt?: string
 }
 
 interface EventListProps {
@@ -104,61 +97,4 @@ function Told({ event, names, incident }: { event: ToldEvent; names: ReadonlyMap
       {requestId !== null && <Copy text={requestId} what="Nova's request id" />}
     </>
   )
-}
-
-/** What is tried again: the same trouble each time is one line, with how often. */
-const tried: ReadonlySet<string> = new Set(['fence.attempt', 'step.failed', 'step.waiting'])
-
-/** The same but for numbers and times. */
-function likeness({ kind, instance, text }: TimelineEvent): string {
-  return `${kind} ${instance} ${text.replace(/\d+/g, '#')}`
-}
-
-/** Tries and their failures, as long as nothing else happens in between. */
-function folded(events: readonly TimelineEvent[]): ToldEvent[] {
-  const told: ToldEvent[] = []
-  let run = new Map<string, ToldEvent>()
-  for (const event of events) {
-    if (!tried.has(event.kind)) run = new Map()
-    const like = likeness(event)
-    const same = run.get(like)
-    if (same !== undefined) {
-      same.times = (same.times ?? 1) + 1
-      same.lastAt = event.at
-      continue
-    }
-    const fresh: ToldEvent = { ...event }
-    if (tried.has(event.kind)) run.set(like, fresh)
-    told.push(fresh)
-  }
-  return told
-}
-
-/** Instances that came back one after another are one line: what did not come back must not drown in what did. */
-function shortened(events: readonly TimelineEvent[]): ToldEvent[] {
-  const told: ToldEvent[] = []
-  for (const event of folded(events.filter((one) => !isMechanics(one)))) {
-    const last = told.at(-1)
-    if (!cameBack(event)) {
-      told.push(event)
-    } else if (last?.count !== undefined) {
-      last.count += 1
-      last.text = `${counted(last.count, 'instance')} recovered, the last ${span(Date.parse(event.at) - Date.parse(last.at))} after the first`
-      last.instance = null
-    } else told.push({ ...event, count: 1 })
-  }
-  return told
-}
-
-/**
- * True, and of no use to someone who wants the story: the proof says what the fence step says, the end what each phase says, and a
- * notice what stands beside it already. That people were not reached is news.
- */
-function isMechanics({ kind, tone }: TimelineEvent): boolean {
-  if (kind.startsWith('notice.')) return kind !== 'notice.dead-lettered'
-  return kind === 'incident.phase' || (kind.startsWith('step.') && tone !== 'bad')
-}
-
-function cameBack({ kind, instance, tone }: TimelineEvent): boolean {
-  return kind === 'outcome.recorded' && instance !== null && tone === 'good'
 }
