@@ -5,7 +5,7 @@ import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus, HostStatus, IncidentSummary } from '../../domain/operations.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useEvery, useResource } from '../api/resource.ts'
+import { useEvery, useResource, type Resource } from '../api/resource.ts'
 import { ActButton } from '../parts/act.tsx'
 import { Fleet } from '../parts/fleet.tsx'
 import { HeldGroups } from '../parts/held-groups.tsx'
@@ -17,7 +17,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { overviewSentence } from '../words/overview-sentence.ts'
+import { openCounts, overviewSentence, type OpenCounts } from '../words/overview-sentence.ts'
 import { faultIsOver } from '../../domain/text/freeze-sentence.ts'
 import { span } from '../../domain/text/span.ts'
 import { isLost, notBackText } from '../words/unsettled.ts'
@@ -64,15 +64,18 @@ export function OverviewPage() {
   // What a group says is said once.
   const open = (opened.value ?? []).filter(({ id }) => !grouped.has(id))
   const over = (incidents.value ?? []).filter(({ ended }) => ended !== null).slice(0, recentShown)
-  useTitle(status.value === null ? 'Overview' : `${urgentMark(status.value)}Overview`)
+  const isWhole = (opened.value?.length ?? 0) < openRead
+  const counts =
+    status.value === null || isUnread(opened) ? null : openCounts(status.value, isWhole ? opened.value : null)
+  useTitle(`${urgentMark(counts)}Overview`)
   return (
     <>
       <Loaded of={status} heading="Overview">
         {(value) =>
-          unsettled.value === null && unsettled.failure === null ? (
+          counts === null || isUnread(unsettled) ? (
             <p class="loading">Loading…</p>
           ) : (
-            <Standing status={agreeing(value, opened.value)} groups={held} onDone={() => reload(0)} />
+            <Standing status={value} counts={counts} groups={held} onDone={() => reload(0)} />
           )
         }
       </Loaded>
@@ -102,14 +105,20 @@ export function OverviewPage() {
   )
 }
 
+/** Neither loaded yet nor failed. */
+function isUnread({ value, failure }: Resource<unknown>): boolean {
+  return value === null && failure === null
+}
+
 interface StandingProps {
   status: DaemonStatus
+  counts: OpenCounts
   groups: readonly CountedGroup[]
   onDone: () => void
 }
 
-function Standing({ status, groups, onDone }: StandingProps) {
-  const { title, tone } = overviewSentence(status, groups)
+function Standing({ status, counts, groups, onDone }: StandingProps) {
+  const { title, tone } = overviewSentence(status, counts, groups)
   const { mode, lastPoll, paused } = status
   return (
     <>
@@ -140,19 +149,9 @@ function Standing({ status, groups, onDone }: StandingProps) {
   )
 }
 
-/**
- * The headline counts what stands below it: status and incidents are read one after the other, and in between a recovery comes to be
- * held. Where more are open than were read, the status alone has them all.
- */
-function agreeing(status: DaemonStatus, open: readonly IncidentSummary[] | null): DaemonStatus {
-  if (open === null || open.length >= openRead) return status
-  const held = open.filter((incident) => incident.held !== null).length
-  return { ...status, incidents: { ...status.incidents, open: open.length, held } }
-}
-
 /** (5!) before the title of the tab: so many wait for a person. */
-function urgentMark({ incidents }: DaemonStatus): string {
-  return incidents.held > 0 ? `(${incidents.held}!) ` : ''
+function urgentMark(counts: OpenCounts | null): string {
+  return counts !== null && counts.forAPerson > 0 ? `(${counts.forAPerson}!) ` : ''
 }
 
 /** What is over and not done with: it stays here until someone signs it off, however old it is. */
