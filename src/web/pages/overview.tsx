@@ -13,7 +13,7 @@ import { IncidentTable } from '../parts/incident-table.tsx'
 import { OrderNotice, orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { DeadReceivers } from '../parts/receivers.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
+import { Empty, Failed, Loaded, notNewest } from '../parts/states.tsx'
 import { Ago, Stamped, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
@@ -64,7 +64,8 @@ export function OverviewPage() {
   // What a group says is said once.
   const open = (opened.value ?? []).filter(({ id }) => !grouped.has(id))
   const over = (incidents.value ?? []).filter(({ ended }) => ended !== null).slice(0, recentShown)
-  const isWhole = (opened.value?.length ?? 0) < openRead
+  // An older list says nothing of what is open now, and of more than were read not all.
+  const isWhole = opened.failure === null && (opened.value?.length ?? 0) < openRead
   const counts =
     status.value === null || isUnread(opened) ? null : openCounts(status.value, isWhole ? opened.value : null)
   useTitle(`${urgentMark(counts)}Overview`)
@@ -75,7 +76,11 @@ export function OverviewPage() {
           counts === null || isUnread(unsettled) ? (
             <p class="loading">Loading…</p>
           ) : (
-            <Standing status={value} counts={counts} groups={held} onDone={() => reload(0)} />
+            <>
+              <Standing status={value} counts={counts} groups={held} onDone={() => reload(0)} />
+              <NotRead of={opened} title="Which incidents are open is not known" />
+              <NotRead of={groups} title="What the brake holds is not known" />
+            </>
           )
         }
       </Loaded>
@@ -108,6 +113,11 @@ export function OverviewPage() {
 /** Neither loaded yet nor failed. */
 function isUnread({ value, failure }: Resource<unknown>): boolean {
   return value === null && failure === null
+}
+
+/** Where a list is missing or old, people must not take what they see of it for all there is. */
+function NotRead({ of: { value, failure }, title }: { of: Resource<unknown>; title: string }) {
+  return failure === null ? null : <Failed title={value === null ? title : notNewest} of={failure} />
 }
 
 interface StandingProps {

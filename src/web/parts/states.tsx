@@ -6,6 +6,9 @@ import type { Resource } from '../api/resource.ts'
 import { PageHead } from './page.tsx'
 import { Stamped } from './text.tsx'
 
+/** Over what was loaded before, and could not be loaded again. */
+export const notNewest = 'What you see is not the newest'
+
 interface LoadedProps<T> {
   of: Resource<T>
   /** The heading to show where the value could not be loaded, for a page whose heading comes with it. */
@@ -45,7 +48,7 @@ export function Loaded<T>({ of, heading, absent, others, children }: LoadedProps
   }
   return (
     <>
-      {failure !== null && <Failed title="What you see is not the newest" of={failure} />}
+      {failure !== null && <Failed title={notNewest} of={failure} />}
       {children(value)}
     </>
   )
