@@ -257,6 +257,23 @@ it('ends what is in force', async () => {
   await expect.poll(() => section('now')).not.toContain('cmp01')
 })
 
+it('an open page of a host follows the plans of the whole cloud, and their beginning', async () => {
+  const scope = { kind: 'cloud', name: null } as const
+  const { operations } = stage.daemon
+  await page.goto(`${stage.url}/hosts/cmp02`)
+  await page.waitForSelector('.acts')
+  const from = inMs(10 * 60_000)
+  await operations.planMaintenance({ by: 'ann', reason: 'a new switch', from, until: null, scope })
+  await stage.passOn()
+  const notices = () => page.locator('.notice', { hasText: 'a new switch' }).locator('strong').allInnerTexts()
+  await expect.poll(notices).toEqual(['Planned maintenance: the whole cloud'])
+  await stage.clock.advance(11 * 60_000)
+  await expect.poll(notices).toEqual(['Maintenance: the whole cloud'])
+  await operations.endMaintenance({ by: 'ann', reason: 'it works', scope })
+  await stage.passOn()
+  await expect.poll(notices).toEqual([])
+})
+
 it('is for a reader to read: each act names the role that it needs', async () => {
   page = await stage.page('reader')
   await open()

@@ -6,6 +6,7 @@ import type { MaintenanceView } from '../../domain/maintenance-view.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
+import { useFresh } from '../api/fresh.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
@@ -36,10 +37,12 @@ export function HostPage({ host }: { host: string }) {
     [detail.reload, verdicts.reload, maintenance.reload],
   )
   useEvery(5_000, detail.reload)
+  // The next opening of a calendar window passes without an entry.
+  useFresh(15_000, maintenance.reload)
   useEntries(
     useCallback(
       (entries: Entry[]) => {
-        if (entries.some((entry) => entry.host === host && entry.instance === null)) reload(200)
+        if (entries.some((entry) => isOf(entry, host))) reload(200)
       },
       [host, reload],
     ),
@@ -83,6 +86,11 @@ export function HostPage({ host }: { host: string }) {
       )}
     </Loaded>
   )
+}
+
+/** An order for a segment or the whole cloud is about the host too, and its entry names no host. */
+function isOf({ kind, host, instance }: Entry, wanted: string): boolean {
+  return host === null ? /^operator\.(maintenance|paused|resumed)/.test(kind) : host === wanted && instance === null
 }
 
 function Head({ host }: { host: HostDetail }) {
