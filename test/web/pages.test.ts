@@ -293,6 +293,20 @@ describe('the journal', () => {
     expect(await textOf(page, '.entry-inside')).toMatch(/Hash/)
   })
 
+  it('gives its times their day once that is over, on a page that stays open', async () => {
+    await page.clock.install()
+    await page.goto(`${stage.url}/journal`)
+    const first = page.locator('.entries time').first()
+    await first.waitFor()
+    const before = await first.innerText()
+    // The date of an answer would tell the page that the day has not changed.
+    await page.route('**/v1/**', (route) => route.abort('connectionreset'))
+    await page.clock.fastForward('24:00:00')
+    await expect.poll(() => first.innerText()).toMatch(new RegExp(`^\\w+ \\w+ ${before}$`))
+    await page.unroute('**/v1/**')
+    await page.clock.resume()
+  })
+
   it('is filtered by the name of an instance as by its UUID', async () => {
     const sequences = async (instance: string): Promise<string[]> => {
       await page.goto(`${stage.url}/journal?instance=${instance}`)

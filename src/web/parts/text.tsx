@@ -9,13 +9,18 @@ import { announce } from './announce.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { useSaid } from './ticker.ts'
 
-/** Local time, UTC in the title. */
+/** Local time, UTC in the title. On a page that stays open over midnight it gets its day then. */
 export function Time({ at }: { at: string }) {
+  useSaid(dayOf)
   return (
     <time dateTime={at} title={utcTime(at)}>
       {localTime(at, wallMs())}
     </time>
   )
+}
+
+function dayOf(now: number): string {
+  return new Date(now).toDateString()
 }
 
 /** Ours end with a Z; Nova's are UTC without one. */
