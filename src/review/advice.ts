@@ -2,7 +2,7 @@
  * What a person must do about an incident, most urgent first, each with the exact command where one does it. Pure: what the
  * journal tells of the incident, and how far its host is on its way back.
  */
-import type { Incident, InstanceRecovery, RevokedProof } from '../domain/incident.ts'
+import { failureOf, type Incident, type InstanceRecovery, type RevokedProof } from '../domain/incident.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { HostReturnDetail } from '../domain/operations.ts'
 import type { OutcomeKind } from '../domain/outcome.ts'
@@ -39,7 +39,7 @@ export function adviceFor(
     ...aboutStopped(incident),
     ...aboutLeftovers(incident),
     ...aboutReturn(incident, hostReturn),
-    ...(signedOff ? [] : aboutSignOff(incident)),
+    ...(signedOff ? [] : [...aboutNeverListed(incident), ...aboutSignOff(incident)]),
   ]
 }
 
@@ -358,6 +358,16 @@ function aboutReturn({ host, closed }: Incident, hostReturn: HostReturnDetail | 
       instances: instance === null ? [] : [instance],
     })
   return advice
+}
+
+/** Nobody knows what is on its host: no line of an instance says that something is left to do. */
+function aboutNeverListed(incident: Incident): Advice[] {
+  const { host, closed, instances, watched } = incident
+  const isKnown = closed?.outcome !== 'cancelled' || instances.size > 0 || watched !== null
+  if (isKnown || failureOf(incident) !== 'host') return []
+  const text = `The incident was cancelled before Lifeboat listed the instances of ${host}. Look in Nova what is on it: if it is down, its instances are off`
+  const command = `openstack server list --all-projects --host ${quoted(host)}`
+  return [{ code: 'NEVER_LISTED', text, command, instances: [] }]
 }
 
 /** Only where something is left to answer for: the overview names such an incident until someone signs. */

@@ -247,6 +247,13 @@ describe('acts on an incident', () => {
     await stage.ended('cmp01')
     await expect.poll(() => textOf(page, '.head-line')).toMatch(/cancelled/)
   })
+
+  it('a host whose incident was cancelled before its instances were listed is not called empty', async () => {
+    expect(stage.incident('cmp01')?.instances).toBe(0)
+    expect(await textOf(page, '.answers')).toContain('What came back Nothing: it was cancelled before')
+    expect(await textOf(page, 'section:has(> header > #instances)')).toContain('was cancelled before Lifeboat listed')
+    expect(await textOf(page, '.todo')).toContain('NEVER_LISTED')
+  })
 })
 
 describe('acts on hosts and the cloud', () => {
