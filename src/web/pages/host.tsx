@@ -12,7 +12,7 @@ import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton, ActDialog, type Act } from '../parts/act.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { keepOut, letBack, stateDead } from '../parts/host-acts.tsx'
+import { keepOut, letBack, notBeforeItsEnd, stateDead } from '../parts/host-acts.tsx'
 import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
@@ -143,18 +143,23 @@ function Orders({ host, coming, onDone }: OrdersProps) {
   )
 }
 
-function actsOf({ host, standingOrders, mark, setAside, verdict, incident }: HostDetail): Act[] {
+function actsOf(detail: HostDetail): Act[] {
+  const { host, standingOrders, mark, setAside, verdict, incident } = detail
   const own = standingOrders.find(
     ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'host' && scope.name === host,
   )
   const isOfItsOwn = setAside !== null && (incident === null || incident === setAside.incident)
-  const notSet = setAside === null ? 'Lifeboat has set no flag on it' : isOfItsOwn ? null : 'See its open incident'
+  const notSet = setAside === null ? 'Lifeboat has not disabled it' : isOfItsOwn ? null : 'See its open incident'
   const notOurs = mark === null ? notSet : null
   // Of a failed process its incident asks; a host that was only silent is back with its first beat.
   const isReturning = mark === null && setAside !== null && setAside.keptOut === null && setAside.incident !== incident
   return [
     own === undefined ? beginMaintenance(host) : endOrder(own),
-    letBack({ host, title: 'Return it to service', senseless: isReturning ? 'It returns by itself' : notOurs }),
+    letBack({
+      host,
+      title: 'Return it to service',
+      senseless: notBeforeItsEnd(detail) ?? (isReturning ? 'It returns by itself' : notOurs),
+    }),
     keepOut({ host, title: 'Keep it out', senseless: notOurs }),
     stateDead({
       host,

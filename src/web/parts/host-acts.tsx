@@ -1,4 +1,5 @@
 /** What can be ordered for a host, from its own page and from its incident: the same act has the same words in both places. */
+import type { HostDetail } from '../../domain/operations.ts'
 import { paths } from '../api/paths.ts'
 import type { Act } from './act.tsx'
 
@@ -8,6 +9,17 @@ interface HostAct {
   title: string
   /** Why it makes no sense now; null: it does. */
   senseless: string | null
+}
+
+/** Why a host is not let back yet; null: it may be. The incident of a process keeps none away, for its host lives. */
+export function notBeforeItsEnd({
+  incident,
+  incidents,
+  setAside,
+}: Pick<HostDetail, 'incident' | 'incidents' | 'setAside'>): string | null {
+  const isOfProcess =
+    setAside?.incident === incident || incidents.some(({ id, process }) => id === incident && process !== null)
+  return incident === null || isOfProcess ? null : 'Its incident is not over: a host returns after its incident'
 }
 
 export function letBack({ host, title, senseless }: HostAct): Act {

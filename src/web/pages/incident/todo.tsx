@@ -6,9 +6,10 @@ import { holdsWith } from '../../../domain/incident-phases.ts'
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, ActDialog, type Act } from '../../parts/act.tsx'
-import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
+import { keepOut, letBack, notBeforeItsEnd, stateDead } from '../../parts/host-acts.tsx'
 import { Command, Stamped } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
+import { useBeside, type Beside } from './beside.ts'
 import { Names } from './names.tsx'
 import { signOff } from './toolbar.tsx'
 import { Later, tryAgain } from './try-again.tsx'
@@ -17,7 +18,7 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
   const [first, ...rest] = review.advice
   // What someone writes stays, also when the page moves on behind it and the button is another one's.
   const [asked, ask] = useState<Act | null>(null)
-  const acts = actsOf(review)
+  const acts = actsOf(review, useBeside(review))
   const primary = first === undefined ? null : actFor(first, review, acts)
   const offered = new Set(primary === null ? [] : [primary.title])
   // Each where it is asked for first.
@@ -132,20 +133,21 @@ function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
 }
 
 /** Pressing what makes no sense now is prevented with the reason, not hidden: people look for it. */
-function actsOf(review: IncidentReview): Act[] {
-  return review.ended === null ? actsOnOpen(review) : actsAfter(review)
+function actsOf(review: IncidentReview, beside: Beside): Act[] {
+  return review.ended === null ? actsOnOpen(review) : actsAfter(review, beside)
 }
 
 /** Once it is over, what is left is what did not come back, and the return of the host. Where the host lived, it has not left. */
-function actsAfter(review: IncidentReview): Act[] {
+function actsAfter(review: IncidentReview, { detail }: Beside): Act[] {
   if (failureOf(review) !== 'host') return []
   const { id, host, hostReturn, watched, advice } = review
   const again = tryAgain(review)
   const senseless = hostReturn === null ? 'The host carries no flag of this incident' : null
+  const notYet = detail === null ? null : notBeforeItsEnd(detail)
   return [
     ...(again === null ? [] : [again]),
     ...(watched === null ? [] : [startThem(id, host, advice)]),
-    letBack({ host, title: 'Return the host to service', senseless }),
+    letBack({ host, title: 'Return the host to service', senseless: senseless ?? notYet }),
     keepOut({ host, title: 'Keep the host out', senseless }),
   ]
 }

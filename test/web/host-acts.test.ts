@@ -1,0 +1,59 @@
+/** What is ordered for a host, from its own page and from an incident's: no act is offered that the daemon refuses. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { Stage } from './stage.ts'
+
+let stage: Stage
+let page: Page
+const ann = { by: 'ann', reason: 'network works' }
+
+beforeAll(async () => {
+  stage = await Stage.open({ hosts: 6, brake: { maxHosts: 1, maxShare: 1, siteLossShare: 1 } })
+  stage.add({ host: 'cmp01', name: 'web', state: 'active' })
+  page = await stage.page()
+})
+afterAll(() => stage.close())
+
+async function openHost(host: string): Promise<void> {
+  await page.goto(`${stage.url}/hosts/${host}`)
+  await page.waitForSelector('.acts')
+}
+
+async function openIncident(id: string): Promise<void> {
+  await page.goto(`${stage.url}/incidents/${id}`)
+  await page.waitForSelector('.answers')
+  await page.locator('.other-acts > summary').click()
+}
+
+/** Why a button cannot be pressed; null: it can. */
+async function refusal(name: string): Promise<string | null> {
+  const button = page.locator('main .act').getByRole('button', { name, exact: true })
+  const described = await button.getAttribute('aria-describedby')
+  return described === null ? null : page.locator(`[id="${described}"]`).innerText()
+}
+
+const notOver = 'Its incident is not over: a host returns after its incident'
+
+describe('a host whose own incident is open', () => {
+  let first = ''
+
+  it('is not offered to return from its page', async () => {
+    stage.simulator.crash('cmp01')
+    await stage.until('cmp01', ({ phase }) => phase === 'recovering')
+    await openHost('cmp01')
+    expect([await refusal('Return it to service'), await refusal('Keep it out')]).toEqual([notOver, null])
+    first = await stage.ended('cmp01')
+  })
+
+  it('nor from the page of an earlier incident, whose flags it still carries', async () => {
+    stage.simulator.start('cmp01')
+    const isProving = (): boolean => stage.daemon.operations.host('cmp01').return?.state === 'proving'
+    await stage.clock.until(isProving, 600_000)
+    await stage.daemon.operations.pause({ ...ann, until: null })
+    stage.simulator.crash('cmp01')
+    await stage.until('cmp01', ({ id, held }) => id !== first && held?.code === 'PAUSED')
+    await openIncident(first)
+    await expect.poll(() => refusal('Return the host to service')).toBe(notOver)
+    expect(await refusal('Keep the host out')).toBe(null)
+  })
+})
