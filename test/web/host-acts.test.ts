@@ -1,6 +1,7 @@
 /** What is ordered for a host, from its own page and from an incident's: no act is offered that the daemon refuses. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { textOf } from './looks.ts'
 import { Stage } from './stage.ts'
 
 let stage: Stage
@@ -56,4 +57,22 @@ describe('a host whose own incident is open', () => {
     await expect.poll(() => refusal('Return the host to service')).toBe(notOver)
     expect(await refusal('Keep the host out')).toBe(null)
   })
+})
+
+it('an order to keep out a host that is in service is shown on its page, and can be taken back there', async () => {
+  const at = '2030-01-01T00:00:00.000Z'
+  const order = { by: 'bob', reason: 'memory errors', keepOut: true, at }
+  const back = { state: 'back', code: 'ENABLED_BEFORE_ORDER', message: 'too late', since: at, leftovers: [], order }
+  await page.route('**/v1/hosts/cmp05', async (route) => {
+    const response = await route.fetch()
+    const detail = (await response.json()) as object
+    await route.fulfill({ response, json: { ...detail, return: back } })
+  })
+  await openHost('cmp05')
+  expect(await textOf(page, 'section:has(> header > #return)')).toContain('bob keeps it out: memory errors')
+  expect([await refusal('Return it to service'), await refusal('Keep it out')]).toEqual([
+    null,
+    'Lifeboat has not disabled it',
+  ])
+  await page.unroute('**/v1/hosts/cmp05')
 })

@@ -3,7 +3,7 @@ import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import { returnStates, returnWord } from '../../domain/host-return.ts'
 import type { MaintenanceView } from '../../domain/maintenance-view.ts'
-import type { HostDetail } from '../../domain/operations.ts'
+import type { HostDetail, HostReturnDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { useFresh } from '../api/fresh.ts'
@@ -153,12 +153,13 @@ function actsOf(detail: HostDetail): Act[] {
   const notOurs = mark === null ? notSet : null
   // Of a failed process its incident asks; a host that was only silent is back with its first beat.
   const isReturning = mark === null && setAside !== null && setAside.keptOut === null && setAside.incident !== incident
+  const nothingToTakeBack = keptOutInService(detail) === null ? notOurs : null
   return [
     own === undefined ? beginMaintenance(host) : endOrder(own),
     letBack({
       host,
       title: 'Return it to service',
-      senseless: notBeforeItsEnd(detail) ?? (isReturning ? 'It returns by itself' : notOurs),
+      senseless: notBeforeItsEnd(detail) ?? (isReturning ? 'It returns by itself' : nothingToTakeBack),
     }),
     keepOut({ host, title: 'Keep it out', senseless: notOurs }),
     stateDead({
@@ -169,6 +170,12 @@ function actsOf(detail: HostDetail): Act[] {
       brakeHolds: false,
     }),
   ]
+}
+
+/** An order to keep it out that came once it was enabled: it stands for the next failure, until someone lets the host back. */
+function keptOutInService({ mark, setAside, return: back }: HostDetail): HostReturnDetail['order'] {
+  const order = back?.order ?? null
+  return mark === null && setAside === null && order?.keepOut === true ? order : null
 }
 
 function Seen({ host }: { host: HostDetail }) {
@@ -261,7 +268,21 @@ function SetAside({ host, aside }: { host: HostDetail; aside: NonNullable<HostDe
 function Return({ host }: { host: HostDetail }) {
   const { mark, returnRules } = host
   const back = host.return
+  const standing = keptOutInService(host)
   if (host.setAside !== null) return <SetAside host={host} aside={host.setAside} />
+  if (standing !== null)
+    return (
+      <>
+        <p>
+          Lifeboat has not disabled this host. After its next failure it stays out until someone returns it to service.
+        </p>
+        <Facts>
+          <Fact name="Order">
+            {standing.by} keeps it out: {standing.reason}
+          </Fact>
+        </Facts>
+      </>
+    )
   if (back === null || mark === null)
     return (
       <p class="under">
