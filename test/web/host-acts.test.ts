@@ -35,10 +35,10 @@ async function refusal(name: string): Promise<string | null> {
 
 const notOver = 'Its incident is not over: a host returns after its incident'
 
-describe('a host whose own incident is open', () => {
+describe('a host that fails twice', () => {
   let first = ''
 
-  it('is not offered to return from its page', async () => {
+  it('is not offered to return while its own incident is open', async () => {
     stage.simulator.crash('cmp01')
     await stage.until('cmp01', ({ phase }) => phase === 'recovering')
     await openHost('cmp01')
@@ -46,8 +46,15 @@ describe('a host whose own incident is open', () => {
     first = await stage.ended('cmp01')
   })
 
-  it('nor from the page of an earlier incident, whose flags it still carries', async () => {
+  it('no word of its death is asked for while it beats under the flags that the incident left', async () => {
     stage.simulator.start('cmp01')
+    const reason = (): string | undefined => stage.daemon.monitor.verdict('cmp01')?.reason
+    await stage.clock.until(() => reason() === 'BEATING_UNDER_OUR_FLAGS', 600_000)
+    await openHost('cmp01')
+    expect(await refusal('Attest that it is dead')).toBe('It is alive: its heartbeat beats')
+  })
+
+  it('is not offered to return from the page of an earlier incident either, whose flags it still carries', async () => {
     const isProving = (): boolean => stage.daemon.operations.host('cmp01').return?.state === 'proving'
     await stage.clock.until(isProving, 600_000)
     await stage.daemon.operations.pause({ ...ann, until: null })
@@ -75,4 +82,12 @@ it('an order to keep out a host that is in service is shown on its page, and can
     'Lifeboat has not disabled it',
   ])
   await page.unroute('**/v1/hosts/cmp05')
+})
+
+it('no order is offered for an incident that is being cancelled', async () => {
+  const id = stage.incident('cmp01')?.id ?? ''
+  await stage.daemon.operations.cancel(id, ann)
+  await openIncident(id)
+  const acts = ['Override the brake', 'Attest that it is dead', 'Cancel this incident']
+  expect(await Promise.all(acts.map(refusal))).toEqual(acts.map(() => 'ann already cancelled it'))
 })

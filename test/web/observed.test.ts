@@ -48,3 +48,18 @@ it('the overview does not count it as something that a person left undone', asyn
   expect(await textOf(page, 'h1')).toBe('1 host down')
   expect(await page.locator('.notice.bad').count()).toBe(0)
 })
+
+it('no word that a host is dead is asked for: neither on its page nor on that of its open incident', async () => {
+  const admin = await stage.page('admin')
+  const button = admin.locator('main .act', { hasText: 'Attest that it is dead' })
+  await admin.goto(`${stage.url}/hosts/cmp01`)
+  await expect.poll(() => button.locator('.refusal').innerText()).toContain('Lifeboat only observes')
+  await admin.route('**/review?*', async (route) => {
+    const response = await route.fetch()
+    const review = (await response.json()) as object
+    await route.fulfill({ response, json: { ...review, ended: null, phase: 'surveying' } })
+  })
+  await admin.goto(`${stage.url}/incidents/${stage.incident('cmp01')?.id ?? ''}`)
+  await admin.locator('.other-acts > summary').click()
+  expect(await button.locator('.refusal').innerText()).toContain('your word would end with it')
+})

@@ -3,7 +3,7 @@ import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import { returnStates, returnWord } from '../../domain/host-return.ts'
 import type { MaintenanceView } from '../../domain/maintenance-view.ts'
-import type { HostDetail, HostReturnDetail } from '../../domain/operations.ts'
+import type { DaemonStatus, HostDetail, HostReturnDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { useFresh } from '../api/fresh.ts'
@@ -12,7 +12,7 @@ import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton, ActDialog, type Act } from '../parts/act.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { keepOut, letBack, notBeforeItsEnd, stateDead } from '../parts/host-acts.tsx'
+import { keepOut, letBack, notBeforeItsEnd, stateDead, whyAlive } from '../parts/host-acts.tsx'
 import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
@@ -28,13 +28,15 @@ export function HostPage({ host }: { host: string }) {
   const detail = useResource<HostDetail>(paths.host(host))
   const verdicts = useResource<VerdictLine[]>(paths.verdicts(host))
   const maintenance = useResource<MaintenanceView>(paths.maintenance)
+  const status = useResource<DaemonStatus>(paths.status)
   const reload = useCallback(
     (withinMs?: number) => {
       detail.reload(withinMs)
       verdicts.reload(withinMs)
       maintenance.reload(withinMs)
+      status.reload(withinMs)
     },
-    [detail.reload, verdicts.reload, maintenance.reload],
+    [detail.reload, verdicts.reload, maintenance.reload, status.reload],
   )
   useEvery(5_000, detail.reload)
   // The next opening of a calendar window passes without an entry.
@@ -58,6 +60,7 @@ export function HostPage({ host }: { host: string }) {
           <Orders
             host={value}
             coming={maintenance.value === null ? [] : comingFor(maintenance.value, host, value.segment)}
+            mode={status.value?.mode}
             onDone={() => reload(0)}
           />
           <div class="two even">
@@ -88,9 +91,11 @@ export function HostPage({ host }: { host: string }) {
   )
 }
 
-/** An order for a segment or the whole cloud is about the host too, and its entry names no host. */
+/** An order for a segment or the whole cloud is about the host too, as is the daemon's mode, and no entry of these names a host. */
 function isOf({ kind, host, instance }: Entry, wanted: string): boolean {
-  return host === null ? /^operator\.(maintenance|paused|resumed)/.test(kind) : host === wanted && instance === null
+  return host === null
+    ? /^(mode\.changed$|operator\.(maintenance|paused|resumed))/.test(kind)
+    : host === wanted && instance === null
 }
 
 function Head({ host }: { host: HostDetail }) {
@@ -116,10 +121,12 @@ function Head({ host }: { host: HostDetail }) {
 interface OrdersProps {
   host: HostDetail
   coming: readonly ComingOrder[]
+  /** Of the daemon; undefined: not read. */
+  mode: DaemonStatus['mode'] | undefined
   onDone: () => void
 }
 
-function Orders({ host, coming, onDone }: OrdersProps) {
+function Orders({ host, coming, mode, onDone }: OrdersProps) {
   // Here and not in its button, which goes when someone else gives or ends the order meanwhile.
   const [asked, ask] = useState<Act | null>(null)
   return (
@@ -134,7 +141,7 @@ function Orders({ host, coming, onDone }: OrdersProps) {
         <a class="button" href={link.plan(host.host)}>
           What if it died now
         </a>
-        {actsOf(host).map((act) => (
+        {actsOf(host, mode).map((act) => (
           <ActButton key={act.title} act={act} onDone={onDone} onAsk={ask} />
         ))}
       </div>
@@ -143,8 +150,8 @@ function Orders({ host, coming, onDone }: OrdersProps) {
   )
 }
 
-function actsOf(detail: HostDetail): Act[] {
-  const { host, standingOrders, mark, setAside, verdict, incident } = detail
+function actsOf(detail: HostDetail, mode: DaemonStatus['mode'] | undefined): Act[] {
+  const { host, standingOrders, mark, setAside, incident } = detail
   const own = standingOrders.find(
     ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'host' && scope.name === host,
   )
@@ -154,6 +161,7 @@ function actsOf(detail: HostDetail): Act[] {
   // Of a failed process its incident asks; a host that was only silent is back with its first beat.
   const isReturning = mark === null && setAside !== null && setAside.keptOut === null && setAside.incident !== incident
   const nothingToTakeBack = keptOutInService(detail) === null ? notOurs : null
+  const onlyObserves = mode === 'observe' ? 'Lifeboat only observes: nothing of it would be recovered' : null
   return [
     own === undefined ? beginMaintenance(host) : endOrder(own),
     letBack({
@@ -165,8 +173,7 @@ function actsOf(detail: HostDetail): Act[] {
     stateDead({
       host,
       title: 'Attest that it is dead',
-      senseless:
-        verdict === 'healthy' ? 'It is alive: its heartbeat beats' : incident === null ? null : 'See its open incident',
+      senseless: whyAlive(detail) ?? (incident !== null ? 'See its open incident' : onlyObserves),
       brakeHolds: false,
     }),
   ]

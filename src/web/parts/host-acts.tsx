@@ -1,5 +1,6 @@
 /** What can be ordered for a host, from its own page and from its incident: the same act has the same words in both places. */
 import type { HostDetail } from '../../domain/operations.ts'
+import { beatingUnderOurFlags } from '../../domain/verdict.ts'
 import { paths } from '../api/paths.ts'
 import type { Act } from './act.tsx'
 
@@ -57,6 +58,12 @@ export function keepOut({ host, title, senseless }: HostAct): Act {
     senseless,
     done: `${host} is kept out`,
   }
+}
+
+/** No word is taken that a host is dead while its nova-compute beats, whatever its flags say. Null: it does not beat. */
+export function whyAlive({ verdict, reason }: Pick<HostDetail, 'verdict' | 'reason'>): string | null {
+  const beats = verdict === 'healthy' || verdict === 'contradiction' || reason === beatingUnderOurFlags
+  return beats ? 'It is alive: its heartbeat beats' : null
 }
 
 /** How a person's word that a host is dead is asked for. */

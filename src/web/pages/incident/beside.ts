@@ -12,9 +12,11 @@ export interface Beside {
   detail: HostDetail | null
 }
 
-export function useBeside({ ended, host, hostReturn }: IncidentReview): Beside {
-  const isReturning = ended !== null && hostReturn !== null
-  const detail = useResource<HostDetail>(isReturning ? paths.host(host) : null)
+export function useBeside({ ended, host, process, held, hostReturn }: IncidentReview): Beside {
+  // A host that may beat: no word of its death is taken then.
+  const mayBeat = process !== null || held?.code === 'HOST_ALIVE'
+  const asks = ended === null ? mayBeat : hostReturn !== null
+  const detail = useResource<HostDetail>(asks ? paths.host(host) : null)
   useEvery(besideMs, detail.reload)
   return { detail: detail.value }
 }

@@ -6,7 +6,7 @@ import { holdsWith } from '../../../domain/incident-phases.ts'
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, ActDialog, type Act } from '../../parts/act.tsx'
-import { keepOut, letBack, notBeforeItsEnd, stateDead } from '../../parts/host-acts.tsx'
+import { keepOut, letBack, notBeforeItsEnd, stateDead, whyAlive } from '../../parts/host-acts.tsx'
 import { Command, Stamped } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { useBeside, type Beside } from './beside.ts'
@@ -134,7 +134,7 @@ function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
 
 /** Pressing what makes no sense now is prevented with the reason, not hidden: people look for it. */
 function actsOf(review: IncidentReview, beside: Beside): Act[] {
-  return review.ended === null ? actsOnOpen(review) : actsAfter(review, beside)
+  return review.ended === null ? actsOnOpen(review, beside) : actsAfter(review, beside)
 }
 
 /** Once it is over, what is left is what did not come back, and the return of the host. Where the host lived, it has not left. */
@@ -174,6 +174,21 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
 
 const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_STARTED', 'INSTANCES_WATCHED'])
 
+/** Why no word that its host is dead is taken now; null: it is. What holds it may be a proof that can no longer be read, or a witness. */
+function whyNotAttested({ mode, process, cancelled, proof, held }: IncidentReview, { detail }: Beside): string | null {
+  if (mode === 'observe') return 'Lifeboat only observes this incident: your word would end with it'
+  const alive = detail === null ? null : whyAlive(detail)
+  if (alive !== null) return alive
+  // A word on the host of a failed process opens another incident.
+  if (process !== null) return null
+  const goesOn = proof === null || held !== null
+  return alreadyCancelled({ cancelled }) ?? (goesOn ? null : 'It is already proven dead')
+}
+
+function alreadyCancelled({ cancelled }: Pick<IncidentReview, 'cancelled'>): string | null {
+  return cancelled === null ? null : `${cancelled.by} already cancelled it`
+}
+
 /** Its host lives: there is nothing to attest, and what holds it is that it crashed too often. */
 function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentReview): Act[] {
   const name = crashed?.name ?? 'the instance'
@@ -189,7 +204,10 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
           Lifeboat restarts <strong>{name}</strong> once more, although it or its neighbours crashed too often.
         </p>
       ),
-      senseless: override !== null ? `${override.by} already did` : waits ? null : 'It is not waiting for a person',
+      senseless:
+        override !== null
+          ? `${override.by} already did`
+          : (alreadyCancelled({ cancelled }) ?? (waits ? null : 'It is not waiting for a person')),
       done: `Lifeboat restarts ${name} once more`,
     },
     {
@@ -203,14 +221,15 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
           accepted runs to its end.
         </p>
       ),
-      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
+      senseless: alreadyCancelled({ cancelled }),
       done: 'The incident ends once writes in flight are answered',
     },
   ]
 }
 
 /** Its host lives, and its guests run: all that was done is a disable of its service. */
-function actsOnFailedProcess({ id, host, process, held, cancelled }: IncidentReview): Act[] {
+function actsOnFailedProcess(review: IncidentReview, beside: Beside): Act[] {
+  const { id, host, process, held, cancelled } = review
   const asks = held?.code === 'CONFIRM_RETURN'
   return [
     letBack({
@@ -218,7 +237,12 @@ function actsOnFailedProcess({ id, host, process, held, cancelled }: IncidentRev
       title: 'Return the host to service',
       senseless: asks ? null : `Lifeboat enables the host by itself once ${process} is well`,
     }),
-    stateDead({ host, title: 'Attest that the host is dead', senseless: null, brakeHolds: false }),
+    stateDead({
+      host,
+      title: 'Attest that the host is dead',
+      senseless: whyNotAttested(review, beside),
+      brakeHolds: false,
+    }),
     {
       title: 'Cancel this incident',
       role: 'operator',
@@ -230,16 +254,21 @@ function actsOnFailedProcess({ id, host, process, held, cancelled }: IncidentRev
           the service stays disabled until {process} has been well for a while.
         </p>
       ),
-      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
+      senseless: alreadyCancelled({ cancelled }),
       done: 'The incident ends',
     },
   ]
 }
 
-function actsOnOpen(review: IncidentReview): Act[] {
+function whyNotOverridden({ cancelled, override, held }: IncidentReview): string | null {
+  if (override !== null) return `${override.by} already did`
+  return alreadyCancelled({ cancelled }) ?? (held?.code === 'BRAKE' ? null : 'The brake does not hold it')
+}
+
+function actsOnOpen(review: IncidentReview, beside: Beside): Act[] {
   if (review.crashed !== null) return actsOnCrashed(review)
-  if (review.process !== null) return actsOnFailedProcess(review)
-  const { id, host, held, cancelled, override, proof } = review
+  if (review.process !== null) return actsOnFailedProcess(review, beside)
+  const { id, host, held, cancelled } = review
   return [
     {
       title: 'Override the brake',
@@ -254,15 +283,13 @@ function actsOnOpen(review: IncidentReview): Act[] {
           and evacuates its instances. If the fault is in the control plane, that powers off a living host.
         </p>
       ),
-      senseless:
-        override !== null ? `${override.by} already did` : held?.code === 'BRAKE' ? null : 'The brake does not hold it',
+      senseless: whyNotOverridden(review),
       done: `The brake no longer holds ${host}`,
     },
     stateDead({
       host,
       title: 'Attest that it is dead',
-      // What holds it may be a proof that can no longer be read, or a witness that speaks against it.
-      senseless: proof === null || held !== null ? null : 'It is already proven dead',
+      senseless: whyNotAttested(review, beside),
       brakeHolds: held?.code === 'BRAKE',
     }),
     {
@@ -278,7 +305,7 @@ function actsOnOpen(review: IncidentReview): Act[] {
           their end and are recorded. The other instances stay where they are, for you to handle.
         </p>
       ),
-      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
+      senseless: alreadyCancelled({ cancelled }),
       done: 'The incident ends once writes in flight are answered',
     },
   ]
