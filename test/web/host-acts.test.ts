@@ -84,6 +84,42 @@ it('an order to keep out a host that is in service is shown on its page, and can
   await page.unroute('**/v1/hosts/cmp05')
 })
 
+describe('an incident that a pause holds', () => {
+  const effect = async (title: string): Promise<string> => {
+    await page.locator('main .act').getByRole('button', { name: title, exact: true }).click()
+    const said = await textOf(page, 'dialog .effect')
+    await page.keyboard.press('Escape')
+    return said
+  }
+
+  it('promises no evacuation for a word that its host is dead', async () => {
+    await openIncident(stage.incident('cmp01')?.id ?? '')
+    expect(await refusal('Override the brake')).toBe('The brake does not hold it')
+    expect(await effect('Attest that it is dead')).toMatch(/stays on hold \(paused by ann .*once that ends\. /)
+  })
+
+  it('nor does the page of a host that the pause covers', async () => {
+    stage.simulator.crash('cmp02')
+    const isDead = (): boolean => stage.daemon.monitor.verdict('cmp02')?.kind === 'suspect'
+    await stage.clock.until(isDead, 600_000)
+    await openHost('cmp02')
+    expect(await effect('Attest that it is dead')).toMatch(/the recovery of cmp02 stays on hold/)
+  })
+
+  it('offers the override that the daemon takes while the brake holds it as well, and says what comes first', async () => {
+    await stage.until('cmp02', ({ held }) => held?.code === 'PAUSED')
+    await openIncident(stage.incident('cmp02')?.id ?? '')
+    await expect.poll(() => refusal('Override the brake')).toBe(null)
+    expect(await effect('Override the brake')).toContain('once nothing else holds it')
+    expect(await effect('Attest that it is dead')).toContain('and the brake opens or you override it')
+    await page.getByRole('button', { name: 'Override the brake', exact: true }).click()
+    await page.locator('dialog textarea').fill('both burn')
+    await page.locator('dialog button[type=submit]').click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    expect(stage.journal.read({ kinds: ['operator.override'] })).toHaveLength(1)
+  })
+})
+
 it('no order is offered for an incident that is being cancelled', async () => {
   const id = stage.incident('cmp01')?.id ?? ''
   await stage.daemon.operations.cancel(id, ann)

@@ -1,9 +1,11 @@
 /** One host: its verdict with evidence, how far it is on its way back, its history, and what can be ordered for it. */
 import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
+import type { HoldCode } from '../../domain/incident-phases.ts'
 import { returnStates, returnWord } from '../../domain/host-return.ts'
 import type { MaintenanceView } from '../../domain/maintenance-view.ts'
 import type { DaemonStatus, HostDetail, HostReturnDetail } from '../../domain/operations.ts'
+import { orderText, type Order } from '../../domain/order.ts'
 import type { VerdictLine } from '../../domain/review.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { useFresh } from '../api/fresh.ts'
@@ -174,9 +176,16 @@ function actsOf(detail: HostDetail, mode: DaemonStatus['mode'] | undefined): Act
       host,
       title: 'Attest that it is dead',
       senseless: whyAlive(detail) ?? (incident !== null ? 'See its open incident' : onlyObserves),
+      held: orderedHold(standingOrders),
       brakeHolds: false,
     }),
   ]
+}
+
+/** What an incident that opens now would wait for. */
+function orderedHold(orders: readonly Order[]): { code: HoldCode; message: string } | null {
+  const message = orders.map(orderText).join('; ')
+  return message === '' ? null : { code: 'PAUSED', message }
 }
 
 /** An order to keep it out that came once it was enabled: it stands for the next failure, until someone lets the host back. */

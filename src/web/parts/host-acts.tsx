@@ -1,8 +1,10 @@
 /** What can be ordered for a host, from its own page and from its incident: the same act has the same words in both places. */
+import type { HoldCode } from '../../domain/incident-phases.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import { beatingUnderOurFlags } from '../../domain/verdict.ts'
 import { paths } from '../api/paths.ts'
 import type { Act } from './act.tsx'
+import { Stamped } from './text.tsx'
 
 interface HostAct {
   host: string
@@ -82,38 +84,61 @@ export function TwiceWarning() {
   )
 }
 
-/** @param brakeHolds the brake holds its recovery: the word alone does not let it past */
-export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { brakeHolds: boolean }): Act {
+interface DeathAct extends HostAct {
+  /** What holds its recovery; null: nothing that is known. */
+  held: { code: HoldCode; message: string } | null
+  /** The brake holds it, perhaps besides. */
+  brakeHolds: boolean
+}
+
+/** A person's word is what these wait for. All others keep the recovery from going on, whatever was attested. */
+const endedByWord: ReadonlySet<HoldCode> = new Set<HoldCode>(['FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE'])
+
+export function stateDead({ host, title, senseless, held, brakeHolds }: DeathAct): Act {
+  const stays = held === null || held.code === 'BRAKE' || endedByWord.has(held.code) ? null : held.message
   return {
     title,
     inFull: `Attest that ${host} is dead`,
     role: 'admin',
     danger: true,
-    consequence: brakeHolds ? 'Recorded; the brake still holds it.' : 'What its rules recover is evacuated at once.',
+    consequence:
+      stays !== null
+        ? 'Recorded; its recovery stays on hold.'
+        : brakeHolds
+          ? 'Recorded; the brake still holds it.'
+          : 'What its rules recover is evacuated at once.',
     path: paths.recover,
     body: { host },
     words: deathWords,
     effect: (
       <p>
         Your word replaces a machine's proof.{' '}
-        {brakeHolds ? (
+        {stays !== null ? (
+          <>
+            Lifeboat records it, but <strong>the recovery of {host} stays on hold</strong> (
+            <Stamped text={stays.replace(/[.\s]+$/, '')} />
+            ). Its instances are evacuated once that ends
+            {brakeHolds && ', and the brake opens or you override it'}.
+          </>
+        ) : brakeHolds ? (
           <>
             Lifeboat records it, but <strong>the brake still holds {host}</strong>. Its instances are evacuated once the
             brake opens or you override it.
           </>
         ) : (
           <>
-            Lifeboat evacuates at once what its rules recover of <strong>{host}</strong>, unless the brake holds it.
+            Lifeboat evacuates at once what its rules recover of <strong>{host}</strong>, unless the brake or a freeze
+            holds it.
           </>
         )}{' '}
         <TwiceWarning />
       </p>
     ),
     senseless,
-    done: (answer) =>
-      isHeld(answer)
-        ? `Recorded. The brake still holds ${host}: override the brake as well`
-        : `The recovery of ${host} begins on your word`,
+    done: (answer) => {
+      if (isHeld(answer)) return `Recorded. The brake still holds ${host}: override the brake as well`
+      return stays === null ? `The recovery of ${host} begins on your word` : `Recorded. ${host} stays on hold`
+    },
   }
 }
 

@@ -241,6 +241,7 @@ function actsOnFailedProcess(review: IncidentReview, beside: Beside): Act[] {
       host,
       title: 'Attest that the host is dead',
       senseless: whyNotAttested(review, beside),
+      held,
       brakeHolds: false,
     }),
     {
@@ -260,9 +261,9 @@ function actsOnFailedProcess(review: IncidentReview, beside: Beside): Act[] {
   ]
 }
 
-function whyNotOverridden({ cancelled, override, held }: IncidentReview): string | null {
+function whyNotOverridden({ cancelled, override }: IncidentReview, { brakeHolds }: Beside): string | null {
   if (override !== null) return `${override.by} already did`
-  return alreadyCancelled({ cancelled }) ?? (held?.code === 'BRAKE' ? null : 'The brake does not hold it')
+  return alreadyCancelled({ cancelled }) ?? (brakeHolds ? null : 'The brake does not hold it')
 }
 
 function actsOnOpen(review: IncidentReview, beside: Beside): Act[] {
@@ -280,17 +281,19 @@ function actsOnOpen(review: IncidentReview, beside: Beside): Act[] {
       effect: (
         <p>
           The brake holds because many hosts failed at once. If you override it, Lifeboat fences <strong>{host}</strong>{' '}
-          and evacuates its instances. If the fault is in the control plane, that powers off a living host.
+          and evacuates its instances{held !== null && held.code !== 'BRAKE' && ', once nothing else holds it'}. If the
+          fault is in the control plane, that powers off a living host.
         </p>
       ),
-      senseless: whyNotOverridden(review),
+      senseless: whyNotOverridden(review, beside),
       done: `The brake no longer holds ${host}`,
     },
     stateDead({
       host,
       title: 'Attest that it is dead',
       senseless: whyNotAttested(review, beside),
-      brakeHolds: held?.code === 'BRAKE',
+      held,
+      brakeHolds: beside.brakeHolds,
     }),
     {
       title: 'Cancel this incident',
