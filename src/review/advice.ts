@@ -365,7 +365,7 @@ function aboutNeverListed(incident: Incident): Advice[] {
   const { host, closed, instances, watched } = incident
   const isKnown = closed?.outcome !== 'cancelled' || instances.size > 0 || watched !== null
   if (isKnown || failureOf(incident) !== 'host') return []
-  const text = `The incident was cancelled before Lifeboat listed the instances of ${host}. Look in Nova what is on it: if it is down, its instances are off`
+  const text = `The incident was cancelled before Lifeboat had instances of ${host} on record. Look in Nova what is on it: if it is down, its instances are off`
   const command = `openstack server list --all-projects --host ${quoted(host)}`
   return [{ code: 'NEVER_LISTED', text, command, instances: [] }]
 }

@@ -251,7 +251,9 @@ describe('acts on an incident', () => {
   it('a host whose incident was cancelled before its instances were listed is not called empty', async () => {
     expect(stage.incident('cmp01')?.instances).toBe(0)
     expect(await textOf(page, '.answers')).toContain('What came back Nothing: it was cancelled before')
-    expect(await textOf(page, 'section:has(> header > #instances)')).toContain('was cancelled before Lifeboat listed')
+    expect(await textOf(page, 'section:has(> header > #instances)')).toContain(
+      'was cancelled before Lifeboat had an instance on record',
+    )
     expect(await textOf(page, '.todo')).toContain('NEVER_LISTED')
   })
 })

@@ -100,6 +100,25 @@ describe('the page of a failed nova-compute', () => {
     await act('Return it to service', 'it works')
     await expect.poll(() => textOf(page, 'main')).toMatch(/enables it once its nova-compute has been beating for/)
   })
+
+  it('a word that its host is dead promises what becomes of that, whatever holds the incident of its process', async () => {
+    const ann = { by: 'ann', reason: 'new package' }
+    const promise = async (): Promise<string> => {
+      await Promise.all([page.waitForResponse('**/v1/hosts/cmp03'), open(id)])
+      await page.locator('.other-acts > summary').click()
+      await page.getByRole('button', { name: 'Attest that the host is dead', exact: true }).click()
+      return textOf(page, 'dialog .effect')
+    }
+    await stage.daemon.operations.returnHost({ ...ann, host: 'cmp03', keepOut: true })
+    const id = await stage.until('cmp03', ({ held }) => held?.code === 'CONFIRM_RETURN')
+    stage.simulator.crash('cmp03')
+    const isSilent = (): boolean => stage.daemon.monitor.verdict('cmp03')?.kind === 'suspect'
+    await stage.clock.until(isSilent, 60_000)
+    expect(await promise()).toMatch(/evacuates at once/)
+    await stage.daemon.operations.pause({ ...ann, until: null })
+    expect(await promise()).toMatch(/stays on hold \(paused by ann/)
+    await stage.daemon.operations.resume(ann)
+  })
 })
 
 describe('the page that asks what if', () => {

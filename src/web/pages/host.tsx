@@ -1,11 +1,9 @@
 /** One host: its verdict with evidence, how far it is on its way back, its history, and what can be ordered for it. */
 import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
-import type { HoldCode } from '../../domain/incident-phases.ts'
 import { returnStates, returnWord } from '../../domain/host-return.ts'
 import type { MaintenanceView } from '../../domain/maintenance-view.ts'
 import type { DaemonStatus, HostDetail, HostReturnDetail } from '../../domain/operations.ts'
-import { orderText, type Order } from '../../domain/order.ts'
 import type { VerdictLine } from '../../domain/review.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { useFresh } from '../api/fresh.ts'
@@ -14,7 +12,15 @@ import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton, ActDialog, type Act } from '../parts/act.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { keepOut, letBack, notBeforeItsEnd, stateDead, whyAlive } from '../parts/host-acts.tsx'
+import {
+  keepOut,
+  letBack,
+  notBeforeItsEnd,
+  onlyObserves,
+  orderedHold,
+  stateDead,
+  whyAlive,
+} from '../parts/host-acts.tsx'
 import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
@@ -163,7 +169,6 @@ function actsOf(detail: HostDetail, mode: DaemonStatus['mode'] | undefined): Act
   // Of a failed process its incident asks; a host that was only silent is back with its first beat.
   const isReturning = mark === null && setAside !== null && setAside.keptOut === null && setAside.incident !== incident
   const nothingToTakeBack = keptOutInService(detail) === null ? notOurs : null
-  const onlyObserves = mode === 'observe' ? 'Lifeboat only observes: nothing of it would be recovered' : null
   return [
     own === undefined ? beginMaintenance(host) : endOrder(own),
     letBack({
@@ -175,17 +180,11 @@ function actsOf(detail: HostDetail, mode: DaemonStatus['mode'] | undefined): Act
     stateDead({
       host,
       title: 'Attest that it is dead',
-      senseless: whyAlive(detail) ?? (incident !== null ? 'See its open incident' : onlyObserves),
+      senseless: whyAlive(detail) ?? (incident !== null ? 'See its open incident' : onlyObserves(mode)),
       held: orderedHold(standingOrders),
       brakeHolds: false,
     }),
   ]
-}
-
-/** What an incident that opens now would wait for. */
-function orderedHold(orders: readonly Order[]): { code: HoldCode; message: string } | null {
-  const message = orders.map(orderText).join('; ')
-  return message === '' ? null : { code: 'PAUSED', message }
 }
 
 /** An order to keep it out that came once it was enabled: it stands for the next failure, until someone lets the host back. */

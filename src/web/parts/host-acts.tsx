@@ -1,6 +1,7 @@
 /** What can be ordered for a host, from its own page and from its incident: the same act has the same words in both places. */
 import type { HoldCode } from '../../domain/incident-phases.ts'
-import type { HostDetail } from '../../domain/operations.ts'
+import type { DaemonStatus, HostDetail } from '../../domain/operations.ts'
+import { orderText, type Order } from '../../domain/order.ts'
 import { beatingUnderOurFlags } from '../../domain/verdict.ts'
 import { paths } from '../api/paths.ts'
 import type { Act } from './act.tsx'
@@ -82,6 +83,17 @@ export function TwiceWarning() {
       If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
     </>
   )
+}
+
+/** No word is taken that would open an incident of a daemon that only observes. Null: it would be armed, or the mode is not read. */
+export function onlyObserves(mode: DaemonStatus['mode'] | undefined): string | null {
+  return mode === 'observe' ? 'Lifeboat only observes: nothing of it would be recovered' : null
+}
+
+/** What an incident that opens now would wait for. */
+export function orderedHold(orders: readonly Order[]): DeathAct['held'] {
+  const message = orders.map(orderText).join('; ')
+  return message === '' ? null : { code: 'PAUSED', message }
 }
 
 interface DeathAct extends HostAct {

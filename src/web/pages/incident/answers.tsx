@@ -123,7 +123,8 @@ function cameBack(review: IncidentReview) {
   const { lines, outcomes, ended, mode, proof, verdict, openedAt, watched } = review
   const total = lines.length
   if (watched !== null && total === 0) return <Stamped text={watched.message} />
-  if (total === 0 && ended?.outcome === 'cancelled') return 'Nothing: it was cancelled before any instance was listed'
+  if (total === 0 && ended?.outcome === 'cancelled')
+    return 'Nothing: it was cancelled before any instance was on record'
   if (total === 0 && ended !== null)
     return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'The host had no instances'
   if (total === 0) return 'Nothing yet'

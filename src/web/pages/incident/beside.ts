@@ -14,6 +14,8 @@ export interface Beside {
   detail: HostDetail | null
   /** The brake holds it, whatever else it waits for: the daemon takes an override then. */
   brakeHolds: boolean
+  /** Of the daemon, which may have changed since the incident began; undefined: not needed, or not read yet. */
+  mode: DaemonStatus['mode'] | undefined
 }
 
 export function useBeside(review: IncidentReview): Beside {
@@ -23,12 +25,13 @@ export function useBeside(review: IncidentReview): Beside {
   const asksOfHost = ended === null ? mayBeat : hostReturn !== null
   const detail = useResource<HostDetail>(asksOfHost ? paths.host(host) : null)
   useEvery(besideMs, detail.reload)
-  // An incident names one thing that holds it, and a pause or a freeze is named before the brake.
-  const asksOfBrake = isBeforeProof(review) && held !== null && held.code !== 'BRAKE'
-  const status = useResource<DaemonStatus>(asksOfBrake ? paths.status : null)
+  // An incident names one thing that holds it at most: not the brake while it is fenced, nor under a pause or a freeze.
+  const asksOfBrake = isBeforeProof(review) && held?.code !== 'BRAKE'
+  const asksOfMode = ended === null && process !== null
+  const status = useResource<DaemonStatus>(asksOfBrake || asksOfMode ? paths.status : null)
   useEvery(besideMs, status.reload)
   const isTripped = status.value?.brake.some((scope) => trips(scope, review)) === true
-  return { detail: detail.value, brakeHolds: held?.code === 'BRAKE' || isTripped }
+  return { detail: detail.value, brakeHolds: held?.code === 'BRAKE' || isTripped, mode: status.value?.mode }
 }
 
 /** From the proof of death on the brake holds nothing, and one that a person let past is held no more. */

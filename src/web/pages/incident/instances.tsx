@@ -138,7 +138,7 @@ function noInstances({ ended, phase, watched, onHost }: IncidentReview): string 
   if (ended?.outcome === 'returned')
     return 'The host came back before Lifeboat listed its instances. Check in Nova whether they run.'
   if (ended?.outcome === 'cancelled')
-    return 'The incident was cancelled before Lifeboat listed any instance. Check in Nova what is on the host.'
+    return 'The incident was cancelled before Lifeboat had an instance on record. Check in Nova what is on the host.'
   if (ended !== null) return 'No instance was on this host.'
   const early = phase === 'confirming' || phase === 'fencing' || phase === 'isolating' || phase === 'surveying'
   return early

@@ -6,7 +6,15 @@ import { holdsWith } from '../../../domain/incident-phases.ts'
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, ActDialog, type Act } from '../../parts/act.tsx'
-import { keepOut, letBack, notBeforeItsEnd, stateDead, whyAlive } from '../../parts/host-acts.tsx'
+import {
+  keepOut,
+  letBack,
+  notBeforeItsEnd,
+  onlyObserves,
+  orderedHold,
+  stateDead,
+  whyAlive,
+} from '../../parts/host-acts.tsx'
 import { Command, Stamped } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { useBeside, type Beside } from './beside.ts'
@@ -175,12 +183,13 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
 const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_STARTED', 'INSTANCES_WATCHED'])
 
 /** Why no word that its host is dead is taken now; null: it is. What holds it may be a proof that can no longer be read, or a witness. */
-function whyNotAttested({ mode, process, cancelled, proof, held }: IncidentReview, { detail }: Beside): string | null {
-  if (mode === 'observe') return 'Lifeboat only observes this incident: your word would end with it'
+function whyNotAttested(review: IncidentReview, { detail, mode }: Beside): string | null {
+  const { process, cancelled, proof, held } = review
+  if (review.mode === 'observe') return 'Lifeboat only observes this incident: your word would end with it'
   const alive = detail === null ? null : whyAlive(detail)
   if (alive !== null) return alive
   // A word on the host of a failed process opens another incident.
-  if (process !== null) return null
+  if (process !== null) return onlyObserves(mode)
   const goesOn = proof === null || held !== null
   return alreadyCancelled({ cancelled }) ?? (goesOn ? null : 'It is already proven dead')
 }
@@ -241,7 +250,8 @@ function actsOnFailedProcess(review: IncidentReview, beside: Beside): Act[] {
       host,
       title: 'Attest that the host is dead',
       senseless: whyNotAttested(review, beside),
-      held,
+      // What holds this incident does not hold the one that the word opens.
+      held: orderedHold(beside.detail?.standingOrders ?? []),
       brakeHolds: false,
     }),
     {
