@@ -74,11 +74,29 @@ export async function* jsonPieces(
     }
     for (let at = 0; at < value.length; at += pieceSize) {
       const some = value.slice(at, at + pieceSize)
-      const text = lists === 'columns' ? JSON.stringify(piece(some)) : JSON.stringify(some).slice(1, -1)
+      const text = lists === 'columns' ? columnsOf(some) : JSON.stringify(some).slice(1, -1)
       yield (at === 0 ? key + begin : ',') + text
       await pause()
     }
     yield end
   }
   yield before === '{' ? '{}' : '}'
+}
+
+/** By the first element of each part that was written, for as long as that lives. */
+const written = new WeakMap<object, { some: readonly unknown[]; text: string }>()
+
+/**
+ * The JSON of a part by columns, written once while its elements are the same objects. Pages ask for an incident of thousands again and again, and
+ * little of it has changed since: a change makes another object of its element (IncidentRecord.line).
+ */
+function columnsOf(some: readonly unknown[]): string {
+  const [first] = some
+  if (typeof first !== 'object' || first === null) return JSON.stringify(piece(some))
+  const known = written.get(first)
+  const isSame = known?.some.length === some.length && some.every((one, nth) => one === known.some[nth])
+  if (known !== undefined && isSame) return known.text
+  const text = JSON.stringify(piece(some))
+  written.set(first, { some, text })
+  return text
 }

@@ -10,9 +10,9 @@ import { VirtualClock } from '../../src/simulator/index.ts'
 import { fakeOperations } from './fake-operations.ts'
 import { fakeReview } from './fake-review.ts'
 
-async function written(answer: object): Promise<{ text: string; pauses: number }> {
+async function written(answer: object, lists?: 'columns'): Promise<{ text: string; pauses: number }> {
   let [text, pauses] = ['', 0]
-  for await (const piece of jsonPieces(answer, async () => void pauses++)) text += piece
+  for await (const piece of jsonPieces(answer, async () => void pauses++, lists)) text += piece
   return { text, pauses }
 }
 
@@ -30,6 +30,32 @@ it('are the same JSON, whatever is in them', async () => {
 it('pause after every 250 of a list, and not at all for a short answer', async () => {
   expect(await written({ a: Array(1_000).fill('x') })).toMatchObject({ pauses: 4 })
   expect(await written({ a: Array(250).fill('x'), b: {} })).toMatchObject({ pauses: 0 })
+})
+
+it('by columns, a list that was written before is read again only in the parts of which an element is another', async () => {
+  let reads = 0
+  const element = (id: number): object => ({
+    state: 'recovered',
+    get id() {
+      reads++
+      return id
+    },
+  })
+  const list = Array.from({ length: 600 }, (_, nth) => element(nth))
+  const readBy = async (some: object[]): Promise<number> => {
+    reads = 0
+    const { text } = await written({ list: some }, 'columns')
+    const read = reads
+    expect(withLists(JSON.parse(text) as object)).toEqual({ list: some })
+    return read
+  }
+  const all = await readBy(list)
+  expect(await readBy(list)).toBe(0)
+  for (const changed of [...[0, 300, 599].map((nth) => list.with(nth, element(7))), list.slice(0, 599)]) {
+    const read = await readBy(changed)
+    expect(read).toBeGreaterThan(0)
+    expect(read).toBeLessThan((all * 2) / 3)
+  }
 })
 
 const instances = Array.from({ length: 600 }, (_, nth) => ({ id: `i-${nth}` }))
