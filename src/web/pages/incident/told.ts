@@ -25,17 +25,21 @@ function folded(events: readonly TimelineEvent[]): ToldEvent[] {
   const told: ToldEvent[] = []
   let run = new Map<string, ToldEvent>()
   for (const event of events) {
-    if (!tried.has(event.kind)) run = new Map()
-    const like = likeness(event)
-    const same = run.get(like)
-    if (same !== undefined) {
-      same.times = (same.times ?? 1) + 1
-      same.lastAt = event.at
+    const fresh: ToldEvent = { ...event }
+    if (!tried.has(event.kind)) {
+      run = new Map()
+      told.push(fresh)
       continue
     }
-    const fresh: ToldEvent = { ...event }
-    if (tried.has(event.kind)) run.set(like, fresh)
-    told.push(fresh)
+    const like = likeness(event)
+    const same = run.get(like)
+    if (same === undefined) {
+      run.set(like, fresh)
+      told.push(fresh)
+    } else {
+      same.times = (same.times ?? 1) + 1
+      same.lastAt = event.at
+    }
   }
   return told
 }
@@ -43,15 +47,20 @@ function folded(events: readonly TimelineEvent[]): ToldEvent[] {
 /** Instances that came back one after another are one line: what did not come back must not drown in what did. */
 export function shortened(events: readonly TimelineEvent[]): ToldEvent[] {
   const told: ToldEvent[] = []
+  // Those that stand for many, and when the last of them came back.
+  const many = new Map<ToldEvent, string>()
   for (const event of folded(events.filter((one) => !isMechanics(one)))) {
     const last = told.at(-1)
     if (!cameBack(event)) {
       told.push(event)
     } else if (last?.count !== undefined) {
       last.count += 1
-      last.text = `${counted(last.count, 'instance')} recovered, the last ${span(Date.parse(event.at) - Date.parse(last.at))} after the first`
-      last.instance = null
+      many.set(last, event.at)
     } else told.push({ ...event, count: 1 })
+  }
+  for (const [first, lastAt] of many) {
+    first.text = `${counted(first.count ?? 1, 'instance')} recovered, the last ${span(Date.parse(lastAt) - Date.parse(first.at))} after the first`
+    first.instance = null
   }
   return told
 }
