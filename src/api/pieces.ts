@@ -83,12 +83,12 @@ export async function* jsonPieces(
   yield before === '{' ? '{}' : '}'
 }
 
-/** By the first element of each part that was written, for as long as that lives. */
+/** What was written of each part, by the part's first element. An entry goes when that element does. */
 const written = new WeakMap<object, { some: readonly unknown[]; text: string }>()
 
 /**
- * The JSON of a part by columns, written once while its elements are the same objects. Pages ask for an incident of thousands again and again, and
- * little of it has changed since: a change makes another object of its element (IncidentRecord.line).
+ * The JSON of a part by columns. It is kept, and given again while the part has the very same objects: a page asks for an incident of thousands of
+ * instances every few seconds, and most parts are as they were. No element may be changed in place (review/incident-record.ts).
  */
 function columnsOf(some: readonly unknown[]): string {
   const [first] = some

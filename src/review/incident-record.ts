@@ -54,7 +54,10 @@ export class IncidentRecord {
     return this.#spans.get(instance) ?? { startedAt: null, endedAt: null }
   }
 
-  /** Undefined for what is none of its instances. Made once for each change. */
+  /**
+   * Undefined for what is none of its instances. Made once for each change, and never changed after: whoever keeps what was made of a line knows by the
+   * object that it is still true (api/pieces.ts).
+   */
   line(instance: InstanceId): InstanceLine | undefined {
     const recovery = this.incident.instances.get(instance)
     if (recovery === undefined) return undefined

@@ -37,7 +37,8 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
     downSince: downSince(recovery, of),
     upAt: runsAgain(outcome) ? endedAt : null,
     current: outcome === null ? current([...recovery.steps.values()].at(-1)) : null,
-    debts: leftovers,
+    // A copy: debts are added to that list, and a line that was given out stays as it was.
+    debts: [...leftovers],
     notes,
   }
 }
