@@ -26,3 +26,21 @@ it('tries of one fencing method are one line, and those of two methods are two, 
     [2, 2],
   ])
 })
+
+it('instances that came back one after another are one line, and one that did not stands between two such lines', () => {
+  const outcome = (seconds: number, tone: 'good' | 'bad'): TimelineEvent => ({
+    ...attempt('', seconds),
+    kind: 'outcome.recorded',
+    text: `i-${seconds} ended`,
+    tone,
+    instance: `i-${seconds}`,
+  })
+  const ended = [1, 2, 4].map((at) => outcome(at, 'good'))
+  const told = shortened([...ended, outcome(5, 'bad'), outcome(6, 'good')])
+  expect(told.map(({ seq, text, instance }) => [seq, text, instance])).toEqual([
+    [1, '3 instances recovered, the last 3 s after the first', null],
+    [5, 'i-5 ended', 'i-5'],
+    [6, 'i-6 ended', 'i-6'],
+  ])
+  expect(ended.map(({ text }) => text)).toEqual(['i-1 ended', 'i-2 ended', 'i-4 ended'])
+})

@@ -5,7 +5,7 @@ import type { IncidentReview } from '../../../domain/review.ts'
 import { standingSentence, type Standing } from '../../../domain/text/standing-sentence.ts'
 import { useEvery } from '../../api/resource.ts'
 import { HeldWith } from '../../parts/held-groups.tsx'
-import { Section, useLater, useTitle } from '../../parts/page.tsx'
+import { Contents, Section, useLater, useTitle, type SectionProps } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Copy, Stamped, Tag } from '../../parts/text.tsx'
 import { link, usePlace } from '../../router.ts'
@@ -78,6 +78,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
   const opened = query.get('instance')
   const later = useLater()
   const { text, tone } = standing(review)
+  const sections = sectionsOf(review, later)
   return (
     <article class="incident">
       <header class="page-head">
@@ -111,47 +112,44 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
           <Answers review={review} />
         </section>
       </div>
-      <Parts review={review} later={later} />
-      <Section id="review" title="Notes and sign-off">
-        {later && <ReviewPart review={review} />}
-      </Section>
+      <Contents of={sections} />
+      {sections.map((section) => (
+        <Section key={section.id} {...section} />
+      ))}
       {opened !== null && <InstanceSheet key={opened} review={review} id={opened} />}
     </article>
   )
 }
 
 /** What there is to see of it depends on what failed: where the host lives, nobody fenced it, and of a crash no verdict is on record. */
-function Parts({ review, later }: { review: IncidentReview; later: boolean }) {
+function sectionsOf(review: IncidentReview, later: boolean): SectionProps[] {
   const failure = failureOf(review)
-  return (
-    <>
-      {hasLanes(review) && (
-        <Section id="lanes" title="Recovery over time" note="from the proof of death on">
-          {later && <Lanes review={review} />}
-        </Section>
-      )}
-      {failure !== 'process' && (
-        <Section
-          id="instances"
-          title="Instances"
-          note={review.lines.length === 0 ? '' : counted(review.lines.length, 'instance')}
-        >
-          <Instances review={review} />
-        </Section>
-      )}
-      <Section id="timeline" title="Timeline">
-        {later && <Timeline review={review} />}
-      </Section>
-      {failure !== 'instance' && (
-        <Section id="evidence" title="Evidence" note="heartbeats and probes before the verdict">
-          {later && <Evidence review={review} />}
-        </Section>
-      )}
-      {failure === 'host' && (
-        <Section id="fencing" title="Fencing and host">
-          {later && <Fencing review={review} />}
-        </Section>
-      )}
-    </>
-  )
+  const where = (isThere: boolean, section: SectionProps): SectionProps[] => (isThere ? [section] : [])
+  return [
+    ...where(hasLanes(review), {
+      id: 'lanes',
+      title: 'Recovery over time',
+      note: 'from the proof of death on',
+      children: later && <Lanes review={review} />,
+    }),
+    ...where(failure !== 'process', {
+      id: 'instances',
+      title: 'Instances',
+      note: review.lines.length === 0 ? '' : counted(review.lines.length, 'instance'),
+      children: <Instances review={review} />,
+    }),
+    { id: 'timeline', title: 'Timeline', children: later && <Timeline review={review} /> },
+    ...where(failure !== 'instance', {
+      id: 'evidence',
+      title: 'Evidence',
+      note: 'heartbeats and probes before the verdict',
+      children: later && <Evidence review={review} />,
+    }),
+    ...where(failure === 'host', {
+      id: 'fencing',
+      title: 'Fencing and host',
+      children: later && <Fencing review={review} />,
+    }),
+    { id: 'review', title: 'Notes and sign-off', children: later && <ReviewPart review={review} /> },
+  ]
 }

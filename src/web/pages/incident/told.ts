@@ -47,7 +47,7 @@ function folded(events: readonly TimelineEvent[]): ToldEvent[] {
 /** Instances that came back one after another are one line: what did not come back must not drown in what did. */
 export function shortened(events: readonly TimelineEvent[]): ToldEvent[] {
   const told: ToldEvent[] = []
-  // Those that stand for many, and when the last of them came back.
+  // The lines that stand for several instances, with the time at which the last of those came back.
   const many = new Map<ToldEvent, string>()
   for (const event of folded(events.filter((one) => !isMechanics(one)))) {
     const last = told.at(-1)
