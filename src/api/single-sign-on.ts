@@ -175,7 +175,7 @@ function ownAddress(to: string, own: string): URL {
 }
 
 function loginPage(to: URL | null): string {
-  return to === null ? '/login' : `/login?to=${encodeURIComponent(to.pathname + to.search)}`
+  return to === null ? '/login' : `/login?to=${encodeURIComponent(to.pathname + to.search + to.hash)}`
 }
 
 function refuseStrangers({ headers: { origin } }: FastifyRequest, keystone: string): void {

@@ -106,7 +106,7 @@ function useLogin() {
         events.close()
         setCaller(null)
         if (location.pathname !== '/login')
-          go(`/login?to=${encodeURIComponent(location.pathname + location.search)}`, { replace: true })
+          go(`/login?to=${encodeURIComponent(location.pathname + location.search + location.hash)}`, { replace: true })
       }),
     [],
   )

@@ -45,18 +45,15 @@ export function usePlace(): Place {
   return place
 }
 
+/** A click that is to lead on in this tab; with a key it opens another one. */
+export function isPlain({ button, metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean {
+  return button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey
+}
+
 /** Follows plain clicks on our own links without loading the page again. Everything else is the browser's. */
 export function followLinks(): () => void {
   const follow = (event: MouseEvent): void => {
-    if (
-      event.defaultPrevented ||
-      event.button !== 0 ||
-      event.metaKey ||
-      event.ctrlKey ||
-      event.shiftKey ||
-      event.altKey
-    )
-      return
+    if (event.defaultPrevented || !isPlain(event)) return
     const link = (event.target as Element | null)?.closest('a')
     if (link === null || link === undefined || link.target !== '' || link.hasAttribute('download')) return
     const url = new URL(link.href)
@@ -67,7 +64,7 @@ export function followLinks(): () => void {
     const samePage = url.pathname === location.pathname
     // What is opened beside a list leaves the list filtered as it is.
     const keeps = samePage && url.searchParams.has('instance')
-    go(keeps ? withQuery(Object.fromEntries(url.searchParams)) : url.pathname + url.search)
+    go(keeps ? withQuery(Object.fromEntries(url.searchParams)) : url.pathname + url.search + url.hash)
     if (!samePage) scrollTo(0, 0)
   }
   document.addEventListener('click', follow)

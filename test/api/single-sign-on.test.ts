@@ -269,9 +269,9 @@ describe('what is no form of Keystone’s', () => {
 describe('a refusal is said on the login page, to this browser, for a minute', () => {
   it('to someone who has no role where roles count', async () => {
     signedOn('tess', () => null)
-    const answer = await back(await begun({ to: '/hosts' }), 'token=sso-of-tess')
+    const answer = await back(await begun({ to: '/hosts?find=a#b' }), 'token=sso-of-tess')
     expect(answer).toMatchObject({
-      location: '/login?to=%2Fhosts',
+      location: '/login?to=%2Fhosts%3Ffind%3Da%23b',
       session: null,
       says: 'tess has no role in project p-admin, where roles count',
     })

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { after } from '../browser-clock.ts'
+import { isPlain } from '../router.ts'
 
 export function useTitle(title: string): void {
   useEffect(() => {
@@ -28,37 +29,61 @@ export function Section({ id, title, note, children }: SectionProps) {
   )
 }
 
-/** How long a page that someone leads to a section may still grow. Shorter stops above it; longer holds on to who has begun to read. */
-const growsMs = 2_000
+/** How long a page may rest and still grow after someone was led to a section. Shorter: it stops above it; longer: it pulls back who has begun to read. */
+const restMs = 1_000
 
-/** What says that someone moves on a page by themselves. */
-const ownMoves = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const
+/** Events that show that someone moves on the page by themselves. */
+const ownMoves = ['wheel', 'touchmove', 'keydown', 'pointerdown', 'popstate'] as const
 
-/** Scrolls to a section, and again with each row above it that is drawn only then, until someone moves by themselves. */
-function leadTo(id: string): () => void {
-  const heading = document.getElementById(id)
-  if (heading === null) return () => undefined
+/** Ends what was begun last. */
+let endLeading: () => void = () => undefined
+
+/** Scrolls to a section, and again whenever rows above it are drawn only then, until the page rests or someone moves by themselves. */
+function leadTo(heading: HTMLElement): void {
+  endLeading()
+  let cancel: () => void = () => undefined
   // Its first report comes at once.
-  const growth = new ResizeObserver(() => heading.scrollIntoView())
-  growth.observe(document.body)
-  const stop = (): void => {
+  const growth = new ResizeObserver(() => {
+    heading.scrollIntoView()
+    cancel()
+    cancel = after(restMs, end)
+  })
+  const moved = (event: Event): void => {
+    // Following a fragment is one too.
+    if (event.type !== 'popstate' || location.hash !== `#${heading.id}`) end()
+  }
+  const end = (): void => {
     cancel()
     growth.disconnect()
-    for (const move of ownMoves) removeEventListener(move, stop)
+    for (const move of ownMoves) removeEventListener(move, moved)
   }
-  const cancel = after(growsMs, stop)
-  for (const move of ownMoves) addEventListener(move, stop, { passive: true })
-  return stop
+  endLeading = end
+  growth.observe(document.body)
+  for (const move of ownMoves) addEventListener(move, moved, { passive: true })
 }
 
-/** The sections of a long page, in sight wherever someone is on it. An address with the fragment of one leads there. */
+/** Links to the sections of a long page. On a wide screen they stay in sight. An address with the fragment of a section opens the page there. */
 export function Contents({ of }: { of: readonly SectionProps[] }) {
-  // The browser looked for it before it was drawn.
-  useEffect(() => leadTo(location.hash.slice(1)), [])
+  useEffect(() => {
+    // The browser looked for it before it was drawn.
+    const asked = of.find(({ id }) => `#${id}` === location.hash)
+    const heading = asked === undefined ? null : document.getElementById(asked.id)
+    if (heading !== null) {
+      leadTo(heading)
+      // From here the keyboard goes on, as after a click; not from behind a dialog.
+      heading.tabIndex = -1
+      if (document.querySelector('dialog[open]') === null) heading.focus({ preventScroll: true })
+    }
+    return () => endLeading()
+  }, [])
+  const follow = (event: MouseEvent, id: string): void => {
+    const heading = document.getElementById(id)
+    if (heading !== null && isPlain(event)) leadTo(heading)
+  }
   return (
     <nav class="contents" aria-label="On this page">
       {of.map(({ id, title }) => (
-        <a key={id} href={`#${id}`} onClick={() => leadTo(id)}>
+        <a key={id} href={`#${id}`} onClick={(event) => follow(event, id)}>
           {title}
         </a>
       ))}
