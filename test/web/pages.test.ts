@@ -173,17 +173,17 @@ describe('the page of an incident answers alone', () => {
 
   it('is filtered, searched and sorted; the address says so', async () => {
     await page.locator('.groups button', { hasText: 'API_REFUSED' }).click()
-    expect(await rows()).toEqual(['hsm'])
+    await expect.poll(rows).toEqual(['hsm'])
     expect(page.url()).toContain('code=API_REFUSED')
     await page.getByRole('button', { name: 'Show all' }).click()
     await page.getByPlaceholder('Name, id, host, reason').fill('WEB')
     await expect.poll(rows).toEqual(['web-1', 'web-2'])
     await page.getByRole('button', { name: 'Instance', exact: true }).click()
     await page.getByRole('button', { name: 'Instance', exact: true }).click()
-    expect(await rows()).toEqual(['web-2', 'web-1'])
+    await expect.poll(rows).toEqual(['web-2', 'web-1'])
     await page.reload()
     await page.waitForSelector('.long-table')
-    expect(await rows()).toEqual(['web-2', 'web-1'])
+    await expect.poll(rows).toEqual(['web-2', 'web-1'])
     await page.getByRole('button', { name: 'Show all' }).click()
   })
 

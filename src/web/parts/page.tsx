@@ -29,7 +29,10 @@ export function Section({ id, title, note, children }: SectionProps) {
   )
 }
 
-/** How long a page may rest and still grow after someone was led to a section. Shorter: it stops above it; longer: it pulls back who has begun to read. */
+/**
+ * How long a page may rest and still grow after someone was led to a section. Shorter: it stops above the section; longer: it moves under someone
+ * who reads.
+ */
 const restMs = 1_000
 
 /** Events that show that someone moves on the page by themselves. */
