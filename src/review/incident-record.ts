@@ -55,8 +55,8 @@ export class IncidentRecord {
   }
 
   /**
-   * Undefined for what is none of its instances. Made once for each change, and never changed after: whoever keeps what was made of a line knows by the
-   * object that it is still true (api/pieces.ts).
+   * Undefined for what is none of its instances. A line is made once for each change, and never changed after: the same object says the same, and what
+   * was written of it may be kept (api/pieces.ts).
    */
   line(instance: InstanceId): InstanceLine | undefined {
     const recovery = this.incident.instances.get(instance)
