@@ -37,13 +37,18 @@ interface Waiter {
 const changesMarginMs = 60_000
 
 /**
- * Listing instances costs Nova much more than listing migrations, so while some are still under way the arrived ones are
- * looked at only this often; the last ones at once. Longer delays their outcomes, shorter slows the evacuations.
+ * Listing instances costs Nova much more than listing migrations. So while some are still under way the arrived ones are looked at only
+ * this often, and after a pause of so many times what the last listing took; the last ones at once. Longer delays their outcomes, shorter
+ * slows the evacuations.
  */
 const instancesEveryMs = 2_000
+const restPerListing = 5
 
-/** Pause after a reading, in times of what it took. Less would spend a slow API on being asked how slow it is. */
-const restPerReading = 1
+/** However long a listing takes, the arrived ones wait no longer for the next: until then each holds a slot that another could use. */
+const slowestListingMs = 4_000
+
+/** Pause after a reading of migrations, in times of what it took. Less would spend a slow API on being asked how slow it is. */
+const restPerReading = 2
 
 /** Longest pause between readings while Nova does not answer. Longer would notice its return late. */
 const slowestTickMs = 5_000
@@ -81,7 +86,7 @@ export class HostWatch {
   #listing: { at: number; done: Promise<void> } | null = null
   #migrationsReadAt = -Infinity
   #tookMs = 0
-  #instancesReadAt = -Infinity
+  #nextInstancesAt = -Infinity
   #changesAskedAt = -Infinity
   #blindMs = 0
   #blindFrom: number | null = null
@@ -287,8 +292,8 @@ export class HostWatch {
   }
 
   /** A busy Nova is asked less often: our readings must not be what keeps it busy. */
-  #restAfter(tookMs: number): number {
-    return Math.min(Math.max(this.#tickMs, tookMs * restPerReading), slowestTickMs)
+  #restAfter(tickTookMs: number): number {
+    return Math.min(Math.max(this.#tickMs, tickTookMs, this.#tookMs * restPerReading), slowestTickMs)
   }
 
   async #tick(): Promise<void> {
@@ -301,9 +306,11 @@ export class HostWatch {
     this.#ask()
     const needing = [...this.#waiters].filter((waiter) => waiter.needs === 'instances').map((waiter) => waiter.id)
     const everybody = needing.length === this.#waiters.size
-    if (needing.length === 0 || (!everybody && this.#clock.now() - this.#instancesReadAt < instancesEveryMs)) return
+    const began = this.#clock.now()
+    if (needing.length === 0 || (!everybody && began < this.#nextInstancesAt)) return
     await this.#readInstances(needing)
-    this.#instancesReadAt = this.#clock.now()
+    const restMs = (this.#clock.now() - began) * restPerListing
+    this.#nextInstancesAt = this.#clock.now() + Math.min(Math.max(instancesEveryMs, restMs), slowestListingMs)
     this.#ask()
   }
 

@@ -73,7 +73,7 @@ describe('readings', () => {
     expect(times(stage, 'listMigrations')).toEqual([100, 200])
   })
 
-  it('rest as long as the last one took, but not longer than five seconds', async () => {
+  it('rest twice as long as the last one took, but not longer than five seconds', async () => {
     const stage = new Stage()
     let took = 1_000
     const list = stage.run.cloud.listMigrations
@@ -83,11 +83,11 @@ describe('readings', () => {
       return answer
     }
     quietly(awaits(stage, 'i-1', 'migrations'))
-    await stage.clock.advance(2_200)
-    expect(times(stage, 'listMigrations')).toEqual([100, 2_100])
+    await stage.clock.advance(3_200)
+    expect(times(stage, 'listMigrations')).toEqual([100, 3_100])
     took = 30_000
     await stage.clock.advance(75_000)
-    expect(times(stage, 'listMigrations').slice(1)).toEqual([2_100, 4_100, 39_100, 74_100])
+    expect(times(stage, 'listMigrations').slice(1)).toEqual([3_100, 6_100, 41_100, 76_100])
   })
 
   it('that fail are made less and less often, are said, and end nobody (law L7)', async () => {
@@ -194,6 +194,38 @@ describe('instances', () => {
     expect(times(stage, 'listChangedInstances').length).toBe(3)
     const [first, second, third] = times(stage, 'listChangedInstances') as [number, number, number]
     expect([second - first, third - second]).toEqual([2_000, 2_000])
+  })
+
+  it('that take long to list are listed again after five times as long, and after four seconds at the latest', async () => {
+    const stage = new Stage()
+    let tookMs = 600
+    const list = stage.run.cloud.listChangedInstances
+    stage.run.cloud.listChangedInstances = async (...args) => {
+      const answer = await list(...args)
+      await new Promise<void>((resolve) => stage.clock.after(tookMs, resolve))
+      return answer
+    }
+    quietly(awaits(stage, 'i-1', 'instances'))
+    quietly(awaits(stage, 'i-2', 'migrations'))
+    await stage.clock.advance(3_000)
+    tookMs = 2_000
+    await stage.clock.advance(14_000)
+    const at = times(stage, 'listChangedInstances')
+    const took = [600, 2_000, 2_000]
+    expect(at.slice(1).map((time, index) => time - at[index]! - took[index]!)).toEqual([3_000, 4_000, 4_000])
+  })
+
+  it('are listed at most half of the time, even when all wait for them', async () => {
+    const stage = new Stage()
+    const list = stage.run.cloud.listChangedInstances
+    stage.run.cloud.listChangedInstances = async (...args) => {
+      const answer = await list(...args)
+      await new Promise<void>((resolve) => stage.clock.after(700, resolve))
+      return answer
+    }
+    quietly(awaits(stage, 'i-1', 'instances'))
+    await stage.clock.advance(3_000)
+    expect(times(stage, 'listChangedInstances')).toEqual([100, 1_500, 2_900])
   })
 
   it('are looked at every tick when nobody is waiting for anything else', async () => {
