@@ -66,6 +66,7 @@ const cloudActs = {
   purge_queue: act(text(), ({ simulator }, host) => simulator.purgeQueue(host)),
   leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
   lose_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.loseOrders(count)),
+  stand_still_over_order: act(duration('1ms', '1h'), ({ simulator }, forMs) => simulator.standStillOverOrder(forMs)),
   die_over_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.dieOverOrders(count)),
   revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
   bmc: act(

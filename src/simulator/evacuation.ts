@@ -75,14 +75,18 @@ export class Evacuations {
     if (source === undefined) throw new NovaError(500, 'Unexpected API Error.')
     if (world.isUp(source.service)) throw badRequest(`Compute service of ${source.name} is still in use.`)
 
-    const order: Order = { instance, body, landStopped, caller, vmState: instance.vmState, source: source.name }
+    const standsStillMs = world.standstills.shift()
+    if (standsStillMs !== undefined) await sleep(world.clock, standsStillMs)
     world.save(instance, { taskState: 'rebuilding' })
+    // Nova reads the instance back with that write: what comes next goes by where it is now (docs/nova.md §8).
+    const from = instance.host ?? source.name
+    const order: Order = { instance, body, landStopped, caller, vmState: instance.vmState, source: from }
     const action = world.addAction(instance, { action: 'evacuate', ...actor(caller) })
     world.addMigration({
       instanceUuid: instance.uuid,
       type: 'evacuation',
       status: 'accepted',
-      source: source.name,
+      source: from,
       // A wished-for host is written at once, as if it had been chosen already; it is no sign of a claim.
       dest: body.host ?? null,
       userId: caller.userId,

@@ -268,6 +268,11 @@ export class Simulator {
     this.world.ordersToLose = count
   }
 
+  /** Nova's API stands still over the next evacuation, once it has checked it and before it writes anything. */
+  standStillOverOrder(forMs: number): void {
+    this.world.standstills.push(forMs)
+  }
+
   /** What waits for the nova-compute of a host is gone. */
   purgeQueue(host: string): void {
     this.world.host(host).queue.length = 0

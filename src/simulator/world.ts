@@ -94,6 +94,8 @@ export class World {
   ordersToLose = 0
   /** For so many orders the scheduler dies when it has claimed room and not yet answered the conductor (docs/nova.md §2.2). */
   claimsToLeave = 0
+  /** For how long Nova's API stands still over each of the next evacuations, in ms, between its checks and its first write. */
+  readonly standstills: number[] = []
   /** So many orders the conductor still begins and dies over (docs/nova.md §2.2). */
   ordersToDieOver = 0
   /** The broker is back but the computes have not found it again yet (docs/nova.md §4.1). */

@@ -31,6 +31,7 @@ import {
 } from './evacuation-records.ts'
 import { orderedMeanwhile, orderedWhileItLived } from './ordered-meanwhile.ts'
 import { attempts, isRebuilding, listEvacuations, lookAgain, mayHaveLeft, recheck } from './recheck.ts'
+import { refuseTwo } from './two-evacuations.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -140,12 +141,14 @@ export const evacuate: StepDriver<'evacuate'> = {
       const end = await followed(scene, record, () => void readHistory().catch(() => undefined))
       if (!('instance' in end)) throw await explainFailure(scene, record, end.migration)
       const { migration, instance } = end
+      const { evacuations = [], ...ordered } = await readHistory()
+      await refuseTwo(reader, record, evacuations)
       return {
         migration: migration.uuid,
         host: instance.host,
         vmState: instance.vmState,
         powerState: instance.powerState,
-        ...(await readHistory()),
+        ...ordered,
       }
     } finally {
       // Else it would be read on for as long as Nova is silent, also beside the next attempt and after the incident.

@@ -1,5 +1,5 @@
 /**
- * What an owner ordered since the survey, where the task of the instance does not tell it any more: while its host lived again, and since our last
+ * What an owner ordered since the survey, and what others evacuated, where the task of the instance does not tell it any more: while its host lived again, and since our last
  * look before the first evacuation. The history of the instance tells it. Reads only.
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
@@ -12,11 +12,17 @@ import { lastOrderSince, orderedSince, powerOrderOf, powerOrderSince, wasShelved
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { attempts } from './recheck.ts'
+import { evacuationsOfOthers } from './two-evacuations.ts'
 
 interface Ordered {
   ordered?: PowerOrder
   shelved?: boolean
   acted?: true
+}
+
+/** With the evacuations that others ordered. */
+interface Meanwhile extends Ordered {
+  evacuations?: InstanceAction[]
 }
 
 /**
@@ -27,14 +33,26 @@ interface Ordered {
  * @param follows an evacuation is followed: while Nova is silent the history is read on, and that is said. It counts against the step's time,
  *   for the evacuation itself can be seen
  */
-export async function orderedMeanwhile(scene: StepScene, { follows }: { follows: boolean }): Promise<Ordered> {
+export async function orderedMeanwhile(scene: StepScene, { follows }: { follows: boolean }): Promise<Meanwhile> {
   const { plan, recovery, trouble } = scene
   const since = attempts(recovery)[0]?.before?.cloudTime
-  if (since === undefined || plan.expected === null || powerOrderOf(recovery) !== null) return {}
+  const isKnown = plan.expected === null || powerOrderOf(recovery) !== null
+  if (since === undefined || (isKnown && !follows)) return {}
   const others = await ordersOfOthers(scene, (read) =>
     follows ? trouble.reading(scene, read, { only: 'silence' }) : read(),
   )
   if (others === null) return {}
+  const evacuations = follows ? evacuationsOfOthers(scene, since, others) : []
+  return {
+    ...(evacuations.length > 0 && { evacuations }),
+    ...(isKnown ? {} : powerOrdered(scene, { since, others, follows })),
+  }
+}
+
+function powerOrdered(
+  { plan }: StepScene,
+  { since, others, follows }: { since: string; others: InstanceAction[]; follows: boolean },
+): Ordered {
   const ordered = powerOrderSince(since, others, plan)
   const acted = follows && orderedSince(since, others).some(({ action }) => isLateOrder(action))
   if (ordered === null) return acted ? { acted } : {}

@@ -1,0 +1,99 @@
+/** An evacuation by someone else that Nova took beside ours (law L5): the history shows what the records hide. */
+import { describe, expect, it } from 'vitest'
+import type { InstanceAction } from '../../../src/domain/instance.ts'
+import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { leftBehind } from './actor.ts'
+import { action, evacuation, record, Stage } from './stage.ts'
+
+const event = (
+  name: string,
+  host: string | null,
+  result: string | null = 'Success',
+): InstanceAction['events'][number] => ({
+  ...{ event: name, host, result, details: null },
+  ...{ startedAt: '2030-01-01T12:00:01', finishedAt: null },
+})
+const taken = (host: string): InstanceAction['events'] => [event('compute_rebuild_instance', host)]
+
+/** Ours has landed on `alive`; the other order's record names another source, and is not listed. */
+async function landed(theirs: InstanceAction['events'], ours = taken('alive')): Promise<Stage> {
+  const stage = new Stage()
+  await leftBehind(stage, 'intended', 'issued')
+  stage.actions = [action('req-other', { events: theirs }), action('req-old', { events: ours })]
+  stage.migrations = [evacuation(1, { status: 'done' })]
+  stage.shows({ host: 'alive', vmState: 'active', updatedAt: '2030-01-01T12:00:09' })
+  return stage
+}
+
+const follow = (stage: Stage): ReturnType<typeof evacuate.follow> =>
+  evacuate.follow(stage.scene(), record({ requestId: 'req-old' }))
+
+describe('an evacuation that someone else ordered beside ours', () => {
+  it('may have the guest run on both hosts: neither is called recovered, and both are named', async () => {
+    const stage = await landed(taken('cmp09'))
+    const seen = expect(follow(stage)).rejects.toMatchObject({
+      code: 'GUEST_ON_DESTINATION',
+      certainty: 'unknown',
+      message: expect.stringContaining('running on alive and on cmp09'),
+      details: { migrations: ['m-1'], destinations: ['alive', 'cmp09'] },
+    })
+    await stage.clock.advance(5_000)
+    await seen
+  })
+
+  it('also where Nova shows the instance where theirs went, and ours went elsewhere', async () => {
+    const stage = await landed(taken('alive'), taken('cmp09'))
+    const seen = expect(follow(stage)).rejects.toMatchObject({ details: { destinations: ['alive', 'cmp09'] } })
+    await stage.clock.advance(5_000)
+    await seen
+  })
+
+  it.each([
+    ['went to the same host', taken('alive')],
+    ['went to a host that is proven dead', taken('fenced')],
+    ['failed before a host took it', [event('rebuild_server', null, 'Error')]],
+  ])('is no matter where it %s', async (_what, theirs) => {
+    const stage = await landed(theirs)
+    stage.fenced.add('fenced')
+    expect(await stage.ending(follow(stage))).toMatchObject({ host: 'alive' })
+  })
+
+  it('is waited for while nobody has taken it; after a minute the other host is told as unknown', async () => {
+    const stage = await landed([])
+    let ended: unknown = null
+    void follow(stage).catch((error: unknown) => (ended = error))
+    await stage.clock.advance(59_000)
+    expect(ended).toBe(null)
+    await stage.clock.advance(3_000)
+    expect(ended).toMatchObject({
+      code: 'GUEST_ON_DESTINATION',
+      message: expect.stringContaining('alive and on an unknown host'),
+    })
+  })
+
+  it('is judged once both have ended: until then Nova moves the instance', async () => {
+    const stage = await landed(taken('cmp09'))
+    stage.shows({ host: 'alive', vmState: 'active', updatedAt: '2030-01-01T12:00:09' })
+    const read = stage.run.cloud.getInstance
+    let reads = 0
+    stage.run.cloud.getInstance = async (...args) => {
+      reads += 1
+      const found = await read(...args)
+      return reads < 3 ? { ...found, taskState: 'rebuild_spawning' } : { ...found, host: 'cmp09' }
+    }
+    const seen = expect(follow(stage)).rejects.toMatchObject({ details: { destinations: ['cmp09', 'alive'] } })
+    await stage.clock.advance(5_000)
+    await seen
+    expect(reads).toBe(3)
+  })
+
+  it('is not looked for where it began long before our last look, or is our own', async () => {
+    const stage = await landed(taken('cmp09'))
+    stage.actions[0]!.startedAt = '2030-01-01T11:59:00'
+    expect(await stage.ending(follow(stage))).toMatchObject({ host: 'alive' })
+    const calm = await landed([])
+    calm.actions = [action('req-old', { events: taken('alive') })]
+    expect(await calm.ending(follow(calm))).toMatchObject({ host: 'alive' })
+    expect([stage.count('getAction'), calm.count('getAction')]).toEqual([0, 0])
+  })
+})
