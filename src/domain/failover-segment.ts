@@ -6,6 +6,7 @@
  */
 import type { Entry, Via } from './entry.ts'
 import type { SegmentFields, SegmentHostFields } from './failover-words.ts'
+import type { Scope } from './order.ts'
 import type { HostName } from './service.ts'
 
 interface Recorded {
@@ -56,8 +57,11 @@ export interface FailoverSegments {
    * maintenance covers more than the host.
    */
   maintainHost(name: HostName, wanted: boolean, writer: Writer): void
-  /** Throws CONFLICT while the host is on maintenance by an order that was given elsewhere: a form may be older, and would end it unseen. */
-  refuseUnseen(name: HostName): void
+  /**
+   * Throws CONFLICT while the host or the segment is on maintenance by an order that was given elsewhere, and while a person keeps the host out:
+   * a form may be older, and would end that unseen.
+   */
+  refuseUnseen(scope: Scope): void
 }
 
 export type HostChange = Partial<SegmentHostFields> & { onMaintenance?: boolean }

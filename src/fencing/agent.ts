@@ -44,7 +44,7 @@ export function agentMethod(method: AgentMethodOptions): FencingMethod {
 
   const look = async (host: HostName, signal?: AbortSignal): Promise<PowerReading> => {
     const { exit, output } = await run(host, 'status', signal)
-    const power = exit === null ? 'unknown' : (statusExit[exit] ?? 'unknown')
+    const power = exit === null || couldNotRead(exit, output) ? 'unknown' : (statusExit[exit] ?? 'unknown')
     return { power, detail: `${method.agent} status: exit ${exit ?? 'none'}${output ? `, ${output}` : ''}` }
   }
 
@@ -93,6 +93,14 @@ export function agentInput(options: Readonly<Record<string, string>>, action: 'o
 
 function hasControlCharacter(value: string): boolean {
   return /\p{Cc}/u.test(value)
+}
+
+/**
+ * An interpreter that cannot read the agent's file ends with 2, as an agent does whose host is off. A text only ever makes us more careful: what
+ * says so is no reading.
+ */
+function couldNotRead(exit: number, output: string): boolean {
+  return exit === 2 && /permission denied|can(?:'t|not) (?:open|read)|no such file/i.test(output)
 }
 
 /**

@@ -18,6 +18,7 @@ import type {
   Writer,
 } from '../domain/failover-segment.ts'
 import type { SegmentFields, SegmentHostFields } from '../domain/failover-words.ts'
+import type { Scope } from '../domain/order.ts'
 import { known } from '../orders/order-acts.ts'
 import { failoverChecks, type FailoverChecks, type FailoverChecksParts } from './failover-checks.ts'
 import { fieldOrders, type FieldOrders } from './field-orders.ts'
@@ -137,8 +138,13 @@ export class FailoverWrites implements FailoverSegments {
     if (!wanted) this.#letReturn(name, writer)
   }
 
-  refuseUnseen(name: string): void {
-    this.#fields.refuseUnseen(name)
+  refuseUnseen(scope: Scope): void {
+    this.#fields.refuseUnseen(scope)
+    if (scope.kind !== 'host' || scope.name === null) return
+    const { order } = this.#parts.store.returnOf(scope.name)
+    if (order?.keepOut !== true) return
+    const message = `Host ${scope.name} stays on maintenance: ${order.by} keeps it out (${order.reason}). If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
+    throw new LifeboatError('CONFLICT', message)
   }
 
   get #records(): FailoverRecords {

@@ -28,8 +28,8 @@ export interface FieldOrders {
    * in the segment now. @param what cannot be done, for people
    */
   refuseElsewhere(segment: string, what: string): void
-  /** Throws CONFLICT while the host has an order of maintenance that was given elsewhere. */
-  refuseUnseen(host: string): void
+  /** Throws CONFLICT while the host or the segment has an order of maintenance that was given elsewhere. */
+  refuseUnseen(scope: Scope): void
 }
 
 export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
@@ -52,12 +52,15 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
   return {
     endingField,
     refuseElsewhere,
-    refuseUnseen: (host) => {
-      const scope = { kind: 'host', name: host } as const
+    refuseUnseen: (scope) => {
       const field = orders.asField(scope)
       const other = orders.of('maintenance', scope).find((order) => order !== field)
       if (other === undefined) return
-      const message = `Host ${host} stays on maintenance: it is ${orderText(other)}. If this form is to end that, send on_maintenance alone, or end it where it was ordered`
+      const [what, fieldName] =
+        scope.kind === 'host'
+          ? [`Host ${scope.name} stays on maintenance`, 'on_maintenance']
+          : [`Failover segment ${scope.name} stays disabled`, 'enabled']
+      const message = `${what}: it is ${orderText(other)}. If this form is to end that, send ${fieldName} alone, or end it where it was ordered`
       throw new LifeboatError('CONFLICT', message)
     },
     enabling: (name, enabled, writer) =>

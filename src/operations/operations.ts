@@ -10,7 +10,7 @@ import { holdsWith } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { DaemonStatus, Operations, RecoverAnswer, RecoverOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
-import { isBeating, type VerdictKind } from '../domain/verdict.ts'
+
 import type { Monitor } from '../monitor/monitor.ts'
 import type { AfterReturns } from '../control/after-returns.ts'
 import type { BrakeWatch } from '../control/brake-watch.ts'
@@ -28,6 +28,8 @@ import type { IncidentRecords } from '../review/incident-records.ts'
 import type { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { cloudPause, known, orderActs } from '../orders/order-acts.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { VerdictKind } from '../domain/verdict.ts'
+import { refusalOfLiving, whyOld } from './living-host.ts'
 import { orderTryAgain, type TryAgainParts } from './try-again-order.ts'
 import type { WatchLoop } from '../control/watch-loop.ts'
 
@@ -125,9 +127,8 @@ export function createOperations(parts: OperationsParts): Operations {
     }
     const verdict = monitor.verdict(host)
     if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
-    if (isBeating(verdict)) {
-      throw new LifeboatError('HOST_ALIVE', `${host} is beating (${verdict.message}); a living host is never evacuated`)
-    }
+    const living = refusalOfLiving(host, verdict, whyOld(monitor))
+    if (living !== null) throw new LifeboatError(living.code, living.message)
     const attestation: NewEntry = {
       kind: 'operator.statement',
       actor: `operator:${by}`,

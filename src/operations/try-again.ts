@@ -10,7 +10,8 @@ import type { IncidentLine } from '../journal/listing.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
-import { isBeating, type Verdict } from '../domain/verdict.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import { refusalOfLiving, whyOld } from './living-host.ts'
 import type { planReasons } from '../engine/planner.ts'
 import { namedDestinations, unknownEvacuation, unsettled } from '../engine/recall.ts'
 
@@ -19,6 +20,8 @@ export interface AgainFacts {
   /** The newest incident of the host that is open or says what became of its instances. */
   newest: { id: IncidentId; isOpen: boolean } | null
   verdict: Verdict | undefined
+  /** Why that may be old, or null. */
+  old: string | null
   /** What Lifeboat set on the host still stands. */
   hasOurFlags: boolean
   /** Methods by which the host's segment fences. */
@@ -31,7 +34,7 @@ export interface AgainFacts {
 export interface AgainParts {
   journal: Pick<ReviewedJournal, 'incidents'>
   store: Pick<IncidentStore, 'hasOurFlags'>
-  monitor: Pick<Monitor, 'verdict' | 'segment'>
+  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen' | 'lastPoll'>
   mode: () => 'observe' | 'armed'
   earlier: (instance: string, except: IncidentId | null) => EarlierRecovery | null
 }
@@ -42,6 +45,7 @@ export function againFacts(host: string, { journal, store, monitor, mode, earlie
   return {
     newest: newest === undefined ? null : { id: newest.id, isOpen: newest.closedAt === null },
     verdict: monitor.verdict(host),
+    old: whyOld(monitor),
     hasOurFlags: store.hasOurFlags(host),
     fencing: monitor.segment(host).fencing,
     mode: mode(),
@@ -111,16 +115,13 @@ function needsStatement({ proof }: Incident, { hasOurFlags, fencing }: AgainFact
   return proof === null || proof.strength === 'statement' || !hasOurFlags || fencing.length === 0
 }
 
-function refusalOf({ id, host }: Incident, { newest, verdict, mode }: AgainFacts): TryAgain['refused'] {
+function refusalOf({ id, host }: Incident, { newest, verdict, old, mode }: AgainFacts): TryAgain['refused'] {
   if (newest !== null && newest.isOpen) return { code: 'INCIDENT_OPEN', message: isOpenSentence(newest.id, host) }
   if (newest !== null && newest.id !== id)
     return { code: 'NOTHING_TO_TRY', message: `Incident ${newest.id} of ${host} came later: try again from there` }
   if (verdict === undefined) return { code: 'NOT_FOUND', message: `Nova shows no nova-compute on ${host}` }
-  if (isBeating(verdict))
-    return {
-      code: 'HOST_ALIVE',
-      message: `${host} is beating (${verdict.message}); a living host is never evacuated`,
-    }
+  const living = refusalOfLiving(host, verdict, old)
+  if (living !== null) return living
   if (mode === 'observe') return { code: 'OBSERVING', message: 'The daemon only observes: nothing would be sent' }
   return null
 }

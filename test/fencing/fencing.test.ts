@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -218,6 +218,17 @@ describe('a fence agent', () => {
     const agent = fakeAgent('exit 2')
     agent.power('off')
     expect((await failure(fenceBy(agentOf(agent.path)))).code).toBe('FENCE_FAILED')
+  })
+
+  it('whose interpreter cannot read its file any more reads nothing, and renews no proof', async () => {
+    const agent = fakeAgent()
+    const fencer = fencerOf(agentOf(agent.path, {}, 20_000, 400))
+    const proof = await fenceBy(agentOf(agent.path))
+    const gone = join(mkdtempSync(join(tmpdir(), 'fence-')), 'agent.sh')
+    writeFileSync(agent.path, `#!/bin/sh\nexec sh ${gone}\n`)
+    expect(spawnSync(agent.path).status).toBe(2)
+    expect(await agentOf(agent.path).look?.('h1')).toMatchObject({ power: 'unknown' })
+    expect((await failure(fencer.restore({ ...proof }))).code).toBe('FENCE_UNVERIFIED')
   })
 
   it('shows no value of an option that was given as a secret, whatever its name', async () => {

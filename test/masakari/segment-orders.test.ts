@@ -100,6 +100,24 @@ describe('enabled: false', () => {
     }),
   )
 
+  it.each([
+    ['of the same name', { description: 'new disks' }],
+    ['with a new name', { name: 'row' }],
+  ])('that a form %s says is over ends no order that was given elsewhere; sent by itself it does', (_what, change) =>
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      maintained(cloud, { kind: 'segment', name: 'rack' })
+      const saved = await put(cloud, segment, { ...rack, ...change, enabled: true })
+      expect([faultOf(saved), saved.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('Failover segment rack stays disabled: it is in maintenance by bob'),
+      ])
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by bob'])
+      await put(cloud, segment, { enabled: true })
+      expect(orders(cloud)).toEqual([])
+    })(),
+  )
+
   it(
     'goes with the segment to its new name, and is over when it is deleted',
     played(async (cloud) => {
@@ -287,6 +305,28 @@ describe('on_maintenance: true', () => {
       expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
       await putHost(cloud, segment, host, { on_maintenance: false })
       expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it(
+    'that a form clears lets no host back that a person keeps out; sent by itself it does',
+    played(async (cloud) => {
+      const { world } = cloud
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      world.simulator.crash('cmp02')
+      await world.ended('cmp02')
+      await world.daemon.operations.returnHost({ host: 'cmp02', by: 'bob', reason: 'bad memory', keepOut: true })
+      const saved = await putHost(cloud, segment, host, { ...cmp02, reserved: false, on_maintenance: false })
+      expect([faultOf(saved), saved.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('bob keeps it out (bad memory)'),
+      ])
+      const returns = (): unknown[] =>
+        world.journal.read({ kinds: ['operator.return'] }).map(({ data }) => 'keepOut' in data && data.keepOut)
+      expect(returns()).toEqual([true])
+      expect((await putHost(cloud, segment, host, { on_maintenance: false })).statusCode).toBe(200)
+      expect(returns()).toEqual([true, false])
     }),
   )
 

@@ -8,6 +8,7 @@ function operations(
   incident: Partial<Incident> | null,
   held: string | null = null,
   mode: 'observe' | 'armed' = 'observe',
+  { verdict, frozen, lastPoll }: { verdict: object; frozen: object | null; lastPoll: object | null } = seen({}),
 ): { written: NewEntry[]; it: ReturnType<typeof createOperations> } {
   const written: NewEntry[] = []
   const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
@@ -16,10 +17,20 @@ function operations(
     about: () => ({ mode }),
     store: { openOn: () => (incident === null ? undefined : open), inMemory: () => open, get: () => open },
     brake: { holds: () => held },
-    monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
+    monitor: { verdict: () => verdict, frozen: () => frozen, lastPoll: () => lastPoll },
   }
   return { written, it: createOperations(parts as unknown as OperationsParts) }
 }
+
+function seen(changes: { verdict?: object; frozen?: object; lastPoll?: object }) {
+  return {
+    verdict: { kind: 'host-down', message: 'dead' },
+    frozen: null,
+    lastPoll: { ok: true, error: null },
+    ...changes,
+  }
+}
+
 const order = { host: 'cmp01', by: 'ann', proof: 'I pulled its cords' }
 
 /** Refusals are thrown at once; the API turns both ways into an answer. */
@@ -37,6 +48,27 @@ it('a statement keeps the person and the account', async () => {
       data: { by: 'ann', statement: order.proof, unixUser: 'root' },
     },
   ])
+})
+
+const healthy = { kind: 'healthy', message: 'Healthy' }
+
+it('a host that beats takes no statement, and is said to live', async () => {
+  const { written, it: asking } = operations(null, null, 'armed', seen({ verdict: healthy }))
+  await expect(asked(() => asking.recover(order))).rejects.toMatchObject({ code: 'HOST_ALIVE' })
+  expect(written).toEqual([])
+})
+
+it.each([
+  ['verdicts are frozen', { frozen: { message: 'Nova did not answer' } }],
+  ['the last poll failed', { lastPoll: { ok: false, error: 'GET /os-services: timed out' } }],
+  ['a freeze is just over', { verdict: { ...healthy, reason: 'WAITING_AFTER_FREEZE' } }],
+])('a host that beat before nobody looked is not said to live while %s', async (_what, changes) => {
+  const { written, it: asking } = operations(null, null, 'armed', seen({ verdict: healthy, ...changes }))
+  await expect(asked(() => asking.recover(order))).rejects.toMatchObject({
+    code: 'MONITOR_FROZEN',
+    message: expect.stringMatching(/^cmp01 was beating when Lifeboat last heard of it/),
+  })
+  expect(written).toEqual([])
 })
 
 it('a daemon that only observes takes no statement for a host without an incident: it would be spent on nothing', async () => {

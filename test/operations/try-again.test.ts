@@ -43,6 +43,7 @@ const away = { kind: 'returning', reason: 'AWAY_AFTER_INCIDENT' } as Verdict
 const facts: AgainFacts = {
   newest: { id: 'i-1', isOpen: false },
   verdict: away,
+  old: null,
   hasOurFlags: true,
   fencing: ['bmc'],
   mode: 'armed',
@@ -121,6 +122,12 @@ describe('it is refused', () => {
     ['while another incident is open', { newest: { id: 'i-2', isOpen: true } }, 'INCIDENT_OPEN', 'i-2'],
     ['where a later incident knows more', { newest: { id: 'i-2', isOpen: false } }, 'NOTHING_TO_TRY', 'i-2'],
     ['while the host beats', { verdict: { ...away, reason: 'BEATING_UNDER_OUR_FLAGS' } }, 'HOST_ALIVE', null],
+    [
+      'while nobody can tell whether the host still beats',
+      { verdict: { ...away, kind: 'healthy' }, old: 'Nova did not answer' },
+      'MONITOR_FROZEN',
+      null,
+    ],
     ['of a host that Nova does not list', { verdict: undefined }, 'NOT_FOUND', null],
     ['in observe mode', { mode: 'observe' }, 'OBSERVING', null],
   ] as const)('%s', (_name, changes, code, later) => {
@@ -137,7 +144,7 @@ describe('it is refused', () => {
     const parts = {
       journal: { incidents: () => lines },
       store: { hasOurFlags: () => true },
-      monitor: { verdict: () => away, segment: () => ({ fencing: [] }) },
+      monitor: { verdict: () => away, segment: () => ({ fencing: [] }), frozen: () => null, lastPoll: () => null },
       mode: () => 'armed',
       earlier: () => null,
     }

@@ -118,6 +118,7 @@ function changeSegment(
   // A form sends back what it was shown, also for maintenance that ends by itself: nobody means to make that one last.
   const isForm = fields.name !== undefined && fields.recoveryMethod !== undefined
   const enabled = isForm && wanted === row['enabled'] ? undefined : wanted
+  if (isForm && enabled === true) failover.refuseUnseen({ kind: 'segment', name })
   if (made !== null) {
     failover.updateSegment(id, { ...fields, ...(enabled !== undefined && { enabled }) }, writer)
     return
@@ -140,7 +141,7 @@ function changeHost(
   // A new name takes along what its form shows as ordered; one that shows nothing says nothing of the host of that name.
   const isSentBack = isForm(change) && wanted === row['on_maintenance'] && (change.name === name || wanted === false)
   const onMaintenance = isSentBack ? undefined : wanted
-  if (onMaintenance === false && isForm(change)) failover.refuseUnseen(change.name ?? name)
+  if (onMaintenance === false && isForm(change)) failover.refuseUnseen({ kind: 'host', name: change.name ?? name })
   if (made !== null) {
     failover.updateHost(id, { ...fields, ...(onMaintenance !== undefined && { onMaintenance }) }, writer)
     return
