@@ -1,6 +1,6 @@
 /**
- * Orders of a segment that new rules would leave without a host: a pause or a maintenance that someone gave would hold nothing any
- * more, and nobody would be told.
+ * Orders of a segment that would not hold a host any more because it is of another segment now: by new rules, or because Nova shows it elsewhere.
+ * The person who gave a pause or a maintenance counts on it, and nobody would be told.
  */
 import type { NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
@@ -19,8 +19,8 @@ interface OrdersWithoutHosts {
 }
 
 /**
- * Throws CONFLICT where a segment that has hosts, and an order that is in force or planned, has no host by `rules`. Windows of the
- * calendar are part of the rules themselves.
+ * Throws CONFLICT where `rules` take a host out of a segment by whose order it is paused or in maintenance, and where they leave a segment without
+ * hosts for which an order is planned. Windows of the calendar are part of the rules themselves.
  */
 export function keepsOrders(
   { orders, monitor }: { orders: Orders; monitor: Pick<Monitor, 'verdicts' | 'placed' | 'segment' | 'segments'> },
@@ -43,22 +43,42 @@ export function keepsOrders(
       .map(orderText),
     ...orders.planned().filter(isLost).map(plannedText),
   ]
-  if (left.length === 0) return
+  if (left.length === 0) return holdsEachHost(hosts, { orders, monitor }, rules)
   throw new LifeboatError(
     'CONFLICT',
     `the new configuration leaves no host in segment ${[...lost].join(', ')}, for which an order stands: ${left.join('; ')}. End it first, or keep the segment's name`,
   )
 }
 
+function holdsEachHost(
+  hosts: readonly string[],
+  { orders, monitor }: { orders: Orders; monitor: Pick<Monitor, 'placed' | 'segment'> },
+  rules: SegmentOf,
+): void {
+  for (const host of hosts) {
+    const before = monitor.segment(host).name
+    const after = monitor.placed(host, rules)?.name ?? before
+    if (after === before) continue
+    for (const kind of ['pause', 'maintenance'] as const) {
+      const [held] = orders.covering(kind, host, [before]).filter(({ source }) => source === null)
+      if (held === undefined || orders.covering(kind, host, [after]).length > 0) continue
+      throw new LifeboatError(
+        'CONFLICT',
+        `the new configuration takes ${host} out of segment ${before}, and with that out of an order: ${orderText(held)}. End it first, give ${host} an order of its own, or leave it where it is`,
+      )
+    }
+  }
+}
+
 /**
- * Tells people once in each run of each order that holds nothing. After the first poll that read every host: of orders for a segment that has
- * no host, because the daemon was started with a configuration that lacks it. And of windows of the calendar for a host that Nova does not show,
+ * Tells people of each order that holds nothing, in each run and once as long as that stays so. After each poll that read every host: of orders for
+ * a segment that has no host, because the daemon was started with a configuration that lacks it, or Nova shows the last one elsewhere. And of windows of the calendar for a host that Nova does not show,
  * once they open: a name that is written wrong protects nobody who works on the host.
  */
 export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWithoutHosts): {
   consider: (report: PollReport) => void
 } {
-  let isTold = false
+  const toldSegments = new Set<string>()
   const toldHosts = new Set<string>()
   const tellOfHosts = (hosts: readonly string[]): void => {
     const unknown = orders
@@ -73,7 +93,6 @@ export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWit
     if (!report.ok || report.verdicts.some(isUnread)) return
     const hosts = report.verdicts.map(({ host }) => host)
     tellOfHosts(hosts)
-    if (isTold) return
     const named = new Set([
       ...hosts.map((host) => monitor.segment(host).name),
       // Made through Masakari's API, and perhaps to be filled.
@@ -82,8 +101,10 @@ export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWit
     const isOfNone = ({ source, scope }: Order): boolean =>
       source === null && scope.kind === 'segment' && !named.has(scope.name ?? '')
     const lost = orders.inForce().filter(isOfNone)
-    if (lost.length > 0) journal.append(lost.map(ofNoHost))
-    isTold = true
+    const fresh = lost.filter((order) => !toldSegments.has(orderKey(order)))
+    if (fresh.length > 0) journal.append(fresh.map(ofNoHost))
+    toldSegments.clear()
+    for (const order of lost) toldSegments.add(orderKey(order))
   }
   return { consider }
 }

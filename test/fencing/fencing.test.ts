@@ -227,7 +227,7 @@ describe('a fence agent', () => {
     const gone = join(mkdtempSync(join(tmpdir(), 'fence-')), 'agent.sh')
     writeFileSync(agent.path, `#!/bin/sh\nexec sh ${gone}\n`)
     expect(spawnSync(agent.path).status).toBe(2)
-    expect(await agentOf(agent.path).look?.('h1')).toMatchObject({ power: 'unknown' })
+    expect(await agentOf(agent.path).look('h1')).toMatchObject({ power: 'unknown' })
     expect((await failure(fencer.restore({ ...proof }))).code).toBe('FENCE_UNVERIFIED')
   })
 
