@@ -6,7 +6,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * small. Begun last it would run while nothing else does.
  */
 const longest = [
-  'scenarios/scenarios',
+  'scenarios/scenarios-1',
+  'scenarios/scenarios-2',
+  'scenarios/scenarios-3',
   'crash/crash',
   'contract/nova-contract',
   'properties/recovery.property',

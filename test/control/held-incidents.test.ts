@@ -121,7 +121,7 @@ describe.concurrent('what a person decided outlives a restart', () => {
   )
 })
 
-test(
+test.concurrent(
   'a host that a person left dead, and that lives while nothing can be written, is recovered when it dies again',
   Fleet.run({}, async (fleet) => {
     await waitsForProof(fleet)
@@ -142,7 +142,7 @@ test(
   }),
 )
 
-test(
+test.concurrent(
   'a disk that is full when a host dies: nothing is done without a record, and the host is recovered once there is room',
   Fleet.run({}, async (fleet) => {
     const { uuid } = fleet.simulator.addInstance({ host: dead })

@@ -10,7 +10,7 @@ const pinned: NewEntry = {
   data: { name: 'old', revision: 1, digest: 'unreadable', source: 'kind: SomethingElse' },
 }
 
-it.each([
+it.concurrent.each([
   ['was never pinned', 'lost', [], 'the journal has no workflow lost'],
   ['cannot be read by this release', 'unreadable', [pinned], 'this release cannot read workflow unreadable'],
 ])('a workflow that %s holds its own incident, and the others are recovered', (_how, workflowDigest, pins, message) =>

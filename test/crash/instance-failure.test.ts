@@ -18,7 +18,7 @@ const restMs = 30_000
 
 interface Ending {
   died: boolean
-  /** Its commits from the report on, polls that had nothing to write among them. */
+  /** Its commits from the report on. */
   first: number
   last: number
   /** Restarts that a person or Lifeboat ordered. */

@@ -134,6 +134,8 @@ export class MortalDaemon {
   #append(entries: NewEntry[]): ReturnType<JournalWriter['append']> {
     const { death, onCommit } = this.#options
     this.#mustLive()
+    // A quiet poll asks whether the journal can be written: nothing is committed, and a death there is one between two commits.
+    if (entries.length === 0) return this.journal.append(entries)
     const nth = ++this.commits
     onCommit?.(nth, entries, false, this)
     if (death !== undefined && 'before' in death && death.before === nth) this.die()

@@ -1,0 +1,3 @@
+import { playPart } from './plays.ts'
+
+playPart(2)
