@@ -141,8 +141,11 @@ export class FailoverWrites implements FailoverSegments {
   refuseUnseen(scope: Scope): void {
     this.#fields.refuseUnseen(scope)
     if (scope.kind !== 'host' || scope.name === null) return
-    const { order } = this.#parts.store.returnOf(scope.name)
-    if (order?.keepOut !== true) return
+    const { store } = this.#parts
+    const { order, setAside } = store.returnOf(scope.name)
+    // One that holds nothing yet is for the host's next return.
+    const isOut = store.hasOurFlags(scope.name) || setAside !== null || store.openProcessOn(scope.name) !== undefined
+    if (order?.keepOut !== true || !isOut) return
     const message = `Host ${scope.name} stays on maintenance: ${order.by} keeps it out (${order.reason}). If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
     throw new LifeboatError('CONFLICT', message)
   }

@@ -31,6 +31,7 @@ import {
 } from './evacuation-records.ts'
 import { orderedMeanwhile, orderedWhileItLived } from './ordered-meanwhile.ts'
 import { attempts, isRebuilding, listEvacuations, lookAgain, mayHaveLeft, recheck } from './recheck.ts'
+import { mayHaveStarted } from './guest-started.ts'
 import { refuseTwo } from './two-evacuations.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
@@ -41,20 +42,6 @@ const clockMarginMs = 5_000
  * misses that a destination was refused the disk: the old guest lives. Longer waits as long for one that died over it.
  */
 const faultWithinMs = 10_000
-
-/**
- * Faults that come after the spawn without an event of their own: another write changed the task meanwhile, an earlier order has put
- * the guest there, or nova-compute could not save what it had done, because its conductor, RabbitMQ or the database was away
- * (docs/nova.md §2.5). A text only ever makes us more careful: what it names is not sent elsewhere.
- */
-const failsBesideAGuest = new RegExp(
-  [
-    'conflict updating instance|unexpected task ?state|already exists',
-    'messaging ?timeout|timed out waiting for a reply|message ?delivery|remote ?error|rpc',
-    '\\bdb[a-z]*error|deadlock|operational ?error|cell ?timeout',
-  ].join('|'),
-  'i',
-)
 
 export const evacuate: StepDriver<'evacuate'> = {
   before: async (scene) => {
@@ -302,9 +289,7 @@ async function explainFailure(
   const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
   const reason = instance.fault ?? broken?.details ?? noReason
   if (metItsResize(scene, migration, reason)) return inItsOwnWay(scene, migration, details)
-  const started =
-    events === null || events.some((event) => event.event === 'compute_stop_instance') || failsBesideAGuest.test(reason)
-  if (started && !run.permissions.isFenced(migration.destHost ?? '')) {
+  if (mayHaveStarted(events, reason) && !run.permissions.isFenced(migration.destHost ?? '')) {
     return new LifeboatError(
       'GUEST_ON_DESTINATION',
       `the guest may be running on ${migration.destHost ?? 'an unknown host'}, where Nova could not finish: ${reason}`,

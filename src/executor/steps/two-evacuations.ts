@@ -3,13 +3,15 @@
  * host that the earlier one has brought the instance to (docs/nova.md §8): no listing of the dead host's evacuations shows that one. The
  * instance's history shows both, and which hosts took them. Reads only.
  */
+import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { StepRecord } from '../../domain/incident.ts'
-import type { InstanceAction } from '../../domain/instance.ts'
+import type { InstanceAction, InstanceActionEvent } from '../../domain/instance.ts'
 import type { HostName } from '../../domain/service.ts'
 import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
+import { mayHaveStarted } from './guest-started.ts'
 import { beforeOf } from './evacuation-records.ts'
 import { isRebuilding, mayHaveLeft } from './recheck.ts'
 
@@ -18,6 +20,12 @@ import { isRebuilding, mayHaveLeft } from './recheck.ts'
  * delays the word that its guest may run twice.
  */
 const mustEndWithinMs = 60_000
+
+/**
+ * How far the clock of an API node, which stamps an order, may be ahead of a compute host's, which stamps the landing. Smaller takes an order that
+ * crossed ours for one that came later; larger takes one that moved the instance on soon after its landing for one that crossed ours.
+ */
+const clocksDifferByMs = 5_000
 
 /**
  * The evacuations that are none of ours, since the last look before our first one.
@@ -45,8 +53,7 @@ export async function refuseTwo(
 ): Promise<void> {
   if (others.length === 0) return
   const { run } = scene
-  const requests = [record, ...others].flatMap(({ requestId }) => requestId ?? [])
-  const { hosts: taken, at } = await atTheirEnd(scene, requests)
+  const { hosts: taken, at } = await atTheirEnd(scene, record.requestId, others)
   const elsewhere = taken.filter(
     (host) => host === null || (host !== at && host !== run.host && !run.permissions.isFenced(host)),
   )
@@ -69,31 +76,53 @@ export async function refuseTwo(
   )
 }
 
-/** Which hosts took these orders, null for one that Nova does not show, and where the instance is once both have ended. */
+interface Ended {
+  /** Hosts that took one of the orders, null for one that Nova does not show. */
+  hosts: (HostName | null)[]
+  /** Where the instance is once both have ended. */
+  at: HostName | null
+}
+
 async function atTheirEnd(
   { run, watch, plan, signal }: StepScene,
-  requests: readonly string[],
-): Promise<{ hosts: (HostName | null)[]; at: HostName | null }> {
+  own: string | null,
+  others: readonly InstanceAction[],
+): Promise<Ended> {
   const until = run.clock.now() + mustEndWithinMs
+  const eventsOf = async (requestId: string): Promise<InstanceActionEvent[]> =>
+    (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
   for (;;) {
-    const hosts: (HostName | null)[] = []
-    for (const requestId of requests) hosts.push(...(await hostsOf({ run, plan, signal }, requestId)))
+    const ours = own === null ? [] : await eventsOf(own)
+    const theirs: InstanceActionEvent[][] = []
+    for (const order of others) if (!cameAfter(order, ours)) theirs.push(await eventsOf(order.requestId))
     const instance = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
-    const haveEnded = !hosts.includes(null) && !isRebuilding(instance)
-    if (haveEnded || run.clock.now() >= until) return { hosts: [...new Set(hosts)], at: instance.host }
+    // Each had the instance in its turn.
+    if (theirs.length === 0) return { hosts: [], at: instance.host }
+    const isTaken = theirs.every((events) => takenBy(events) !== null)
+    if ((isTaken && !isRebuilding(instance)) || run.clock.now() >= until) {
+      const known = (takenBy(ours) ?? []).filter((host) => host !== null)
+      return {
+        hosts: [...new Set([...known, ...theirs.flatMap((events) => takenBy(events) ?? [null])])],
+        at: instance.host,
+      }
+    }
     await pause(run.clock, run.settings.tickMs, signal)
   }
 }
 
-/** The hosts that took an order. None where it failed before any did; null where that is still to be seen. */
-async function hostsOf(
-  { run, plan, signal }: Pick<StepScene, 'run' | 'plan' | 'signal'>,
-  requestId: string,
-): Promise<(HostName | null)[]> {
-  const { events } = await retryRead(run.clock, signal, () =>
-    run.cloud.getAction(plan.instanceId, requestId, { signal }),
-  )
-  const taken = events.flatMap(({ event, host }) => (event === 'compute_rebuild_instance' ? [host] : []))
-  if (taken.length > 0) return taken
-  return events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error') ? [] : [null]
+/** Ordered once ours had landed: someone moved it on, from a host that had gone down since. */
+function cameAfter({ startedAt }: InstanceAction, ours: readonly InstanceActionEvent[]): boolean {
+  const landed = ours.find(({ event, result }) => event === 'compute_rebuild_instance' && result === 'Success')
+  return cloudTimeMs(startedAt) > cloudTimeMs(landed?.finishedAt ?? '') + clocksDifferByMs
+}
+
+/** The hosts that took an order and may have started its guest. None where it failed before; null where that is still to be seen. */
+function takenBy(events: readonly InstanceActionEvent[]): (HostName | null)[] | null {
+  const taken = events.filter(({ event }) => event === 'compute_rebuild_instance')
+  if (taken.length === 0)
+    return events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error') ? [] : null
+  // One that was refused its claim leaves everything as it was.
+  const isRefused = ({ result, details }: InstanceActionEvent): boolean =>
+    result === 'Error' && details !== null && !mayHaveStarted(events, details)
+  return taken.flatMap((event) => (isRefused(event) ? [] : [event.host]))
 }

@@ -15,6 +15,11 @@ const event = (
 })
 const taken = (host: string): InstanceAction['events'] => [event('compute_rebuild_instance', host)]
 
+const refused = (details: string | null): InstanceAction['events'][number] => ({
+  ...event('compute_rebuild_instance', 'cmp09', 'Error'),
+  details,
+})
+
 /** Ours has landed on `alive`; the other order's record names another source, and is not listed. */
 async function landed(theirs: InstanceAction['events'], ours = taken('alive')): Promise<Stage> {
   const stage = new Stage()
@@ -41,6 +46,27 @@ describe('an evacuation that someone else ordered beside ours', () => {
     await seen
   })
 
+  it.each([
+    ['failed after its guest was started', refused('Conflict updating instance: unexpected task state')],
+    ['failed for no reason that Nova tells', refused(null)],
+  ])('also where it %s', async (_what, theirs) => {
+    const stage = await landed([theirs])
+    const seen = expect(follow(stage)).rejects.toMatchObject({ details: { destinations: ['alive', 'cmp09'] } })
+    await stage.clock.advance(5_000)
+    await seen
+  })
+
+  it('is no matter where it came once ours had landed: someone moved the instance on', async () => {
+    const stage = await landed(taken('cmp09'))
+    const ours = { ...taken('alive')[0]!, finishedAt: '2030-01-01T12:00:05' }
+    stage.actions = [
+      action('req-other', { events: taken('cmp09'), startedAt: '2030-01-01T12:00:11' }),
+      action('req-old', { events: [ours] }),
+    ]
+    stage.shows({ host: 'cmp09', vmState: 'active', updatedAt: '2030-01-01T12:00:20' })
+    expect(await stage.ending(follow(stage))).toMatchObject({ host: 'cmp09' })
+  })
+
   it('also where Nova shows the instance where theirs went, and ours went elsewhere', async () => {
     const stage = await landed(taken('alive'), taken('cmp09'))
     const seen = expect(follow(stage)).rejects.toMatchObject({ details: { destinations: ['alive', 'cmp09'] } })
@@ -52,6 +78,7 @@ describe('an evacuation that someone else ordered beside ours', () => {
     ['went to the same host', taken('alive')],
     ['went to a host that is proven dead', taken('fenced')],
     ['failed before a host took it', [event('rebuild_server', null, 'Error')]],
+    ['was refused by its destination', [refused('Insufficient compute resources')]],
   ])('is no matter where it %s', async (_what, theirs) => {
     const stage = await landed(theirs)
     stage.fenced.add('fenced')
