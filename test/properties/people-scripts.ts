@@ -141,7 +141,11 @@ export function endOfOrders(acts: Act[], fencing: readonly string[]): Act[] {
   return [
     ...scopes.flatMap((scope) => [{ resume: { ...by, ...scope } }, { maintenance: { ...by, ...scope, end: true } }]),
     { reload: { ...by, config: { mode: 'armed', defaults: { fencing } } } },
-    ...named(acts, ['service']).map((host) => ({ service: { host, status: 'enabled', forced_down: false, ...may } })),
+    // Each by itself: Nova refuses to clear a forced_down while evacuations from the host wait for its start (docs/nova.md fact 9), and with it the rest.
+    ...named(acts, ['service']).flatMap((host) => [
+      { service: { host, status: 'enabled', ...may } },
+      { service: { host, forced_down: false, ...may } },
+    ]),
   ]
 }
 
