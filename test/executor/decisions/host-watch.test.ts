@@ -17,6 +17,19 @@ function awaits(stage: Stage, id: string, needs: Wait, found: () => boolean = ()
 const times = (stage: Stage, call: keyof Cloud): number[] =>
   stage.calls.filter((made) => made.call === call).map(({ at }) => at)
 
+/** From now on Nova takes so long to answer this. */
+function slow(stage: Stage, call: 'listMigrations' | 'listChangedInstances', tookMs: () => number): void {
+  const { cloud } = stage.run
+  const after = async <T>(answer: Promise<T>): Promise<T> => {
+    const given = await answer
+    await new Promise<void>((resolve) => stage.clock.after(tookMs(), resolve))
+    return given
+  }
+  const { listMigrations, listChangedInstances } = cloud
+  if (call === 'listMigrations') cloud.listMigrations = (...args) => after(listMigrations(...args))
+  else cloud.listChangedInstances = (...args) => after(listChangedInstances(...args))
+}
+
 const quietly = (work: Promise<unknown>): void => void work.catch(() => undefined)
 
 describe('readings', () => {
@@ -76,12 +89,7 @@ describe('readings', () => {
   it('rest twice as long as the last one took, but not longer than five seconds', async () => {
     const stage = new Stage()
     let took = 1_000
-    const list = stage.run.cloud.listMigrations
-    stage.run.cloud.listMigrations = async (...args) => {
-      const answer = await list(...args)
-      await new Promise<void>((resolve) => stage.clock.after(took, resolve))
-      return answer
-    }
+    slow(stage, 'listMigrations', () => took)
     quietly(awaits(stage, 'i-1', 'migrations'))
     await stage.clock.advance(3_200)
     expect(times(stage, 'listMigrations')).toEqual([100, 3_100])
@@ -199,12 +207,7 @@ describe('instances', () => {
   it('that take long to list are listed again after five times as long, and after four seconds at the latest', async () => {
     const stage = new Stage()
     let tookMs = 600
-    const list = stage.run.cloud.listChangedInstances
-    stage.run.cloud.listChangedInstances = async (...args) => {
-      const answer = await list(...args)
-      await new Promise<void>((resolve) => stage.clock.after(tookMs, resolve))
-      return answer
-    }
+    slow(stage, 'listChangedInstances', () => tookMs)
     quietly(awaits(stage, 'i-1', 'instances'))
     quietly(awaits(stage, 'i-2', 'migrations'))
     await stage.clock.advance(3_000)
@@ -217,12 +220,7 @@ describe('instances', () => {
 
   it('are listed at most half of the time, even when all wait for them', async () => {
     const stage = new Stage()
-    const list = stage.run.cloud.listChangedInstances
-    stage.run.cloud.listChangedInstances = async (...args) => {
-      const answer = await list(...args)
-      await new Promise<void>((resolve) => stage.clock.after(700, resolve))
-      return answer
-    }
+    slow(stage, 'listChangedInstances', () => 700)
     quietly(awaits(stage, 'i-1', 'instances'))
     await stage.clock.advance(3_000)
     expect(times(stage, 'listChangedInstances')).toEqual([100, 1_500, 2_900])
