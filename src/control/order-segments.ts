@@ -72,8 +72,8 @@ function holdsEachHost(
 
 /**
  * Tells people of each order that holds nothing, in each run and once as long as that stays so. After each poll that read every host: of orders for
- * a segment that has no host, because the daemon was started with a configuration that lacks it, or Nova shows the last one elsewhere. And of windows of the calendar for a host that Nova does not show,
- * once they open: a name that is written wrong protects nobody who works on the host.
+ * a segment that has no host, because the daemon was started with a configuration that lacks it, or Nova shows the last one elsewhere. And of
+ * windows of the calendar for a host that Nova does not show, once they open: a name that is written wrong protects nobody who works on the host.
  */
 export function tellOfOrdersWithoutHosts({ orders, monitor, journal }: OrdersWithoutHosts): {
   consider: (report: PollReport) => void

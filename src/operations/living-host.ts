@@ -21,6 +21,6 @@ export function refusalOfLiving(host: string, verdict: Verdict, old: string | nu
   const unheard = old ?? (verdict.reason === 'WAITING_AFTER_FREEZE' ? verdict.message : null)
   if (unheard === null)
     return { code: 'HOST_ALIVE', message: `${host} is beating (${verdict.message}); a living host is never evacuated` }
-  const message = `${host} was beating when Lifeboat last heard of it, and whether it does now cannot be told: ${unheard}. Nothing can be recovered meanwhile. Say this again once lifeboat status shows no freeze`
+  const message = `${host} was beating when Lifeboat last heard of it, and whether it does now cannot be told: ${unheard}. Nothing can be recovered meanwhile. Say this again once Nova is read and verdicts are not frozen`
   return { code: 'MONITOR_FROZEN', message }
 }

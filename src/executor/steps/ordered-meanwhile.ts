@@ -1,6 +1,6 @@
 /**
- * What an owner ordered since the survey, and what others evacuated, where the task of the instance does not tell it any more: while its host lived again, and since our last
- * look before the first evacuation. The history of the instance tells it. Reads only.
+ * What an owner ordered since the survey, where the task of the instance does not tell it any more: while its host lived again, and since our last
+ * look before the first evacuation; and what others evacuated since then. The history of the instance tells it. Reads only.
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { ensureError } from '../../domain/errors.ts'
