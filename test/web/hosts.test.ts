@@ -27,9 +27,13 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stage.close())
 
-const rows = (): Promise<string[]> => page.locator('.long-table td.name .primary-text').allInnerTexts()
-const row = async (host: string): Promise<string> =>
-  (await page.locator('.long-table tbody tr', { hasText: host }).innerText()).replace(/\s+/g, ' ')
+// Not the inner text: that is empty until the browser has drawn the row.
+const rows = (): Promise<string[]> => page.locator('.long-table td.name .primary-text').allTextContents()
+const row = async (host: string): Promise<string> => {
+  const shown = page.locator('.long-table tbody tr', { hasText: host })
+  await shown.scrollIntoViewIfNeeded()
+  return (await shown.innerText()).replace(/\s+/g, ' ')
+}
 
 it('is in the navigation, and says first how many failures can be taken and what cannot recover by itself', async () => {
   expect(await page.locator('nav [aria-current=page]').innerText()).toBe('Hosts')
@@ -51,11 +55,12 @@ it('says of each host what would come back, whether it could be fenced, and what
 })
 
 it('has those that need a person first, is sorted by every column, searched and filtered', async () => {
-  expect((await rows()).slice(0, 3)).toEqual(['cmp03', 'edge1', 'edge2'])
+  await page.goto(`${stage.url}/hosts`)
+  await expect.poll(async () => (await rows()).slice(0, 3)).toEqual(['cmp03', 'edge1', 'edge2'])
   await page.getByRole('button', { name: 'Host', exact: true }).click()
-  expect((await rows())[0]).toBe('cmp01')
+  await expect.poll(async () => (await rows())[0]).toBe('cmp01')
   await page.getByRole('button', { name: 'Would come back' }).click()
-  expect((await rows())[0]).toBe('cmp01')
+  await expect.poll(async () => (await rows())[0]).toBe('cmp01')
   await page.getByRole('button', { name: 'needs a person' }).click()
   await expect.poll(rows).toHaveLength(3)
   await page.getByPlaceholder('Host, segment, reason').fill('no_fencing')

@@ -38,7 +38,7 @@ it('groups apart what would be left, and finds it', async () => {
   const left = page.locator('.groups button', { hasText: 'WISH_LEAVE' })
   expect(await left.innerText()).toMatch(/would be left/)
   await left.click()
-  expect(await page.locator('.long-table tbody a.primary-text').allInnerTexts()).toEqual(['opted-out'])
+  await expect.poll(() => page.locator('.long-table tbody a.primary-text').allTextContents()).toEqual(['opted-out'])
   expect(await violationsOf(page)).toEqual([])
 })
 

@@ -382,7 +382,8 @@ it('light and dark are chosen by hand too, and remembered', async () => {
 })
 
 function rows(): Promise<string[]> {
-  return page.locator('.long-table tbody a.primary-text').allInnerTexts()
+  // Not the inner text: that is empty until the browser has drawn the row.
+  return page.locator('.long-table tbody a.primary-text').allTextContents()
 }
 
 function focused(): Promise<string> {
