@@ -93,6 +93,7 @@ const cloudActs = {
       local_disk: z.boolean().optional(),
       loses_move: z.boolean().optional(),
       drops_orders: z.boolean().optional(),
+      leaves_orders: z.boolean().optional(),
       disk_locks: z.boolean().optional(),
       slow_move: duration('0s', '1h').optional(),
     }),

@@ -153,6 +153,7 @@ export class Evacuations {
       return
     }
     const close = world.openEvent(action, 'compute_rebuild_instance', host.name)
+    if (host.faults.leavesOrders) return
     try {
       await this.claim(order, migration, host, alive)
       await this.spawn(order, host, alive)

@@ -165,6 +165,8 @@ export interface HostFaults {
   losesMove: boolean
   /** It takes an order, cannot reach the conductor, and reverts the task before it has claimed (docs/nova.md §2.3). */
   dropsOrders: boolean
+  /** It begins an order, and the conductor dies before it has claimed: the task stays, the event has no end (docs/nova.md §2.3). */
+  leavesOrders: boolean
   /** Its storage carries write locks: it starts no guest whose disk another host has open. */
   diskLocks: boolean
   /** How long after its record the instance moves; Nova takes milliseconds. */

@@ -63,6 +63,7 @@ const noFaults: HostFaults = {
   diesWhileSpawning: false,
   losesMove: false,
   dropsOrders: false,
+  leavesOrders: false,
   diskLocks: false,
   slowMoveMs: 0,
   capacity: null,

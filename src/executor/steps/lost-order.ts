@@ -13,10 +13,11 @@ import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
 
 /**
- * How many times `longest_request` a conductor may work on an order. With the default that is Nova's `long_rpc_timeout`, 30 minutes, after
- * which a living conductor gives up a scheduler that does not answer. Fewer would send an order again that a slow scheduler still serves.
+ * For how many times `longest_request` a conductor, or the host that is to claim an instance, may work on an order. With the default that is
+ * Nova's `long_rpc_timeout`, 30 minutes, after which a living service gives up what does not answer. Fewer would send an order again that a slow
+ * scheduler still serves.
  */
-const conductingLasts = 3
+const nobodyWorksAfter = 3
 
 /**
  * How long the host that is to carry out an order may leave it untaken before it is looked at. Too short reads the services and the history
@@ -36,6 +37,9 @@ export const mustBeTakenWithinMs = 30_000
  *   conductor had taken dies with it (docs/nova.md §2.2).
  * - The chosen host was told, was well for `longest_request`, and has let the instance go: the task is gone, nobody ordered anything since,
  *   and the record names no destination yet. A nova-compute that cannot reach the conductor ends so before it claims (docs/nova.md §2.3).
+ * - The chosen host was told and is well, has carried out what was ordered later, and in three times `longest_request` it has not claimed the
+ *   instance, which is the first thing that it does. A nova-compute whose conductor dies between the start of the order and the claim
+ *   cannot even take the task away (docs/nova.md §2.3).
  * - The conductor began it and never ended it, has carried out what was ordered later, and works on no order for so long. It died over
  *   this one: what it had started it would have told the chosen host, and that host would have taken it.
  *
@@ -65,9 +69,12 @@ export async function throwIfLost(
   }
   if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
     throw lost(order, 'The chosen host let it go before it claimed the instance')
-  if (conducted.result === null && waitedMs >= conductingLasts * longestRequestMs)
-    if (await wasOvertaken(scene, key, answeredAt, null))
-      throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
+  if (waitedMs < nobodyWorksAfter * longestRequestMs) return
+  if (conducted.result === null && (await wasOvertaken(scene, key, answeredAt, null)))
+    throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
+  const chosen = destinationOf(run, order)
+  if (chosenIsWell && chosen !== null && (await wasOvertaken(scene, key, answeredAt, chosen)))
+    throw lost(order, 'The chosen host never claimed the instance, and has carried out later orders')
 }
 
 /**
