@@ -36,12 +36,17 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     const hosts = await run.cloud.allocatedHosts(plan.instanceId, { signal })
     const left = [run.host, ...hostsGivenUp(recovery)]
     const rooms = hosts.filter((host) => !left.includes(host) && !isLeftover(scene, host))
-    if (rooms.length === 0) return true
+    if (rooms.length === 0) {
+      // The host that was chosen gave the room back: it will not take the order.
+      run.destinations.delete(migration.uuid)
+      return true
+    }
     const moves = await openMoves(scene)
     const [chosen, ...more] = rooms.filter((host) => !moves.some(({ destHost }) => destHost === host))
-    // Of several nobody can tell which is meant.
-    if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
-    else if (chosen === undefined)
+    // Of several nobody can tell which is meant: one of them may be left from days when nobody cleaned up.
+    if (more.length > 0) run.destinations.delete(migration.uuid)
+    else if (chosen !== undefined) run.destinations.set(migration.uuid, { host: chosen })
+    else
       run.destinations.set(migration.uuid, {
         unread: `an unfinished move of it holds room on ${rooms.join(' and on ')}`,
       })
@@ -51,7 +56,7 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     if (error.code === 'SHUTDOWN') throw error
     const fields = { incident: run.id, host: run.host, instance: plan.instanceId }
     run.observer.log?.('warn', 'evacuation.destination_unread', fields, error)
-    run.destinations.set(migration.uuid, { unread: error.message })
+    if (destinationOf(run, migration) === null) run.destinations.set(migration.uuid, { unread: error.message })
     return false
   }
 }

@@ -56,7 +56,7 @@ export const evacuate: StepDriver<'evacuate'> = {
     const made = records.filter(({ uuid }) => earlier.flatMap(recordsOf).includes(uuid))
     const waiting = waitingOf(made, earlier)
     const taken = made.filter((record) => isTaken(record, run.permissions))
-    const revived = taken.find((record) => isRevived(record, earlier))
+    const revived = made.find((record) => isRevived(record, earlier, run.permissions))
     // A spare record of an attempt that ended has no order any more.
     const queues = waiting.filter(({ migration }) => !isSpare(earlier, migration)).map(({ destination }) => destination)
     if (taken.some((record) => record !== revived) || queues.some((host) => !run.permissions.isFenced(host ?? ''))) {
@@ -129,7 +129,7 @@ export const evacuate: StepDriver<'evacuate'> = {
       if (!('instance' in end)) throw await explainFailure(scene, record, end.migration)
       const { migration, instance } = end
       const { evacuations = [], ...ordered } = await readHistory()
-      await refuseTwo(reader, record, evacuations)
+      await refuseTwo(reader, record, evacuations, instance.host)
       return {
         migration: migration.uuid,
         host: instance.host,

@@ -19,7 +19,7 @@ import {
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
-import { lookAtChosen, mustBeTakenWithinMs, type SeenWell, throwIfLost } from './lost-order.ts'
+import { lookAtChosen, mustBeTakenWithinMs, type SeenBegun, type SeenWell, throwIfLost } from './lost-order.ts'
 import { isRebuilding, listEvacuations } from './recheck.ts'
 import { isSlow, isUntold, sayStill, stillAs, type Still } from './stands-still.ts'
 
@@ -65,6 +65,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
     inErrorSince: null,
     unclaimedSince: null,
     chosenWell: null,
+    begun: null,
     askedAt: -Infinity,
   }
   for (;;) {
@@ -102,11 +103,15 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
     if (seenNow !== 'unseen') {
       seen.askedAt = run.clock.now()
       if ('unclaimed' in seenNow) {
-        const isChosen = destinationOf(run, seenNow.unclaimed) !== null
-        const isNowhere = !isChosen && (await learnDestination(scene, seenNow.unclaimed))
-        if (isChosen) seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
-        const { chosenWell } = seen
-        await throwIfLost(scene, record, seenNow.unclaimed, { answeredAt: began, isNowhere, chosenWell })
+        const isNowhere = await learnDestination(scene, seenNow.unclaimed)
+        seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
+        const { chosenWell, begun } = seen
+        seen.begun = await throwIfLost(scene, record, seenNow.unclaimed, {
+          answeredAt: began,
+          isNowhere,
+          chosenWell,
+          begun,
+        })
       } else if (seen.still !== null)
         sayStill(scene, seen.still, 'EVACUATION_STANDS_STILL', whereItStands(run, seenNow.still))
       continue
@@ -137,6 +142,8 @@ interface Seen {
   unclaimedSince: number | null
   /** For how long the host that the scheduler chose for it is seen to be well. */
   chosenWell: SeenWell | null
+  /** What has begun it and not ended it. */
+  begun: SeenBegun | null
   askedAt: number
 }
 

@@ -56,12 +56,24 @@ export function isTaken(record: Migration, permissions: Pick<Permissions, 'isFen
   return record.status !== 'accepted' && !isOver(record) && !permissions.isFenced(record.destHost ?? '')
 }
 
-/** Whether the order was given up because that destination was dead, and it has come back and taken it. */
-export function isRevived({ uuid, destHost }: Migration, earlier: readonly StepRecord[]): boolean {
-  return earlier.some(({ error }) => {
+/**
+ * Whether the order was given up and has come true all the same: its destination was dead, and has come back and taken it; or it was taken for lost,
+ * and someone has carried it out, to whatever end.
+ */
+export function isRevived(
+  record: Migration,
+  earlier: readonly StepRecord[],
+  permissions: Pick<Permissions, 'isFenced'>,
+): boolean {
+  const { uuid, status, destHost } = record
+  // A later order moves the oldest record that stands at `accepted`, and tells then what became of that.
+  const last = earlier.findLast((attempt) => recordsOf(attempt).includes(uuid))
+  if (last?.error?.code === 'EVACUATION_LOST') return status !== 'accepted'
+  const isOfDead = earlier.some(({ error }) => {
     const { migration, destination } = error?.details ?? {}
     return error?.code === 'DESTINATION_DIED' && migration === uuid && destination === destHost
   })
+  return isOfDead && isTaken(record, permissions)
 }
 
 export function hasFailed(status: string): boolean {

@@ -5,12 +5,14 @@
  */
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
-import type { StepRecord } from '../../domain/incident.ts'
+import { requestsOf, type StepRecord } from '../../domain/incident.ts'
 import type { HostName } from '../../domain/service.ts'
+import { orderedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import { askPlacementEveryMs, destinationOf } from './destination.ts'
 import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
+import { attempts } from './recheck.ts'
 
 /**
  * For how many times `longest_request` a conductor, or the host that is to claim an instance, may work on an order. With the default that is
@@ -37,44 +39,86 @@ export const mustBeTakenWithinMs = 30_000
  *   conductor had taken dies with it (docs/nova.md §2.2).
  * - The chosen host was told, was well for `longest_request`, and has let the instance go: the task is gone, nobody ordered anything since,
  *   and the record names no destination yet. A nova-compute that cannot reach the conductor ends so before it claims (docs/nova.md §2.3).
- * - The chosen host was told and is well, has carried out what was ordered later, and in three times `longest_request` it has not claimed the
- *   instance, which is the first thing that it does. A nova-compute whose conductor dies between the start of the order and the claim
- *   cannot even take the task away (docs/nova.md §2.3).
- * - The conductor began it and never ended it, has carried out what was ordered later, and works on no order for so long. It died over
- *   this one: what it had started it would have told the chosen host, and that host would have taken it.
+ * - The conductor began it and is not seen to end it for three times `longest_request`, which is longer than any works on an order, and has
+ *   carried out what was ordered later. It died over this one: what it had started it would have told the chosen host, and that host would
+ *   have taken it.
+ * - The same of the chosen host, which is well: it began the order, and has not claimed the instance, which is the first thing that it does.
+ *   A nova-compute whose conductor dies in between cannot even take the task away (docs/nova.md §2.3). What it has carried out was ordered
+ *   after it began this one: a thread that still waited for the lock of its claims would have had it first.
  *
  * @param known.answeredAt when Nova's answer to it was known, by the monotonic clock
  * @param known.chosenWell for how long the chosen host is seen to be well; null: no host is known, or it is not
+ * @param known.begun what this told of it the last time
+ * @returns what is seen to be at work on it
  */
 export async function throwIfLost(
   scene: StepScene,
-  { key, requestId }: StepRecord,
+  { key, requestId: own }: StepRecord,
   order: Migration,
-  { answeredAt, isNowhere, chosenWell }: { answeredAt: number; isNowhere: boolean; chosenWell: SeenWell | null },
-): Promise<void> {
+  { answeredAt, isNowhere, chosenWell, begun: before }: KnownOfOrder,
+): Promise<SeenBegun | null> {
   const { run } = scene
   const { longestRequestMs } = run.settings
-  const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
-  if (requestId === null || order.destHost !== null || !(isNowhere || chosenIsWell)) return
+  const requestId = own ?? (await requestBehind(scene))
+  if (requestId === null || order.destHost !== null) return null
   const events = await eventsOf(scene, requestId)
-  if (events === null) return
+  if (events === null) return null
+  const begun = stillAtWork(events, before, run.clock.now())
+  const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
+  if (!(isNowhere || chosenIsWell)) return begun
   const conducted = events.find(({ event }) => event === 'rebuild_server')
   if (conducted?.result === 'Error')
     throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
-  const waitedMs = run.clock.now() - answeredAt
   if (conducted === undefined) {
     if (isNowhere && (await neverCame(scene, key, answeredAt, null)))
       throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
-    return
+    return begun
   }
   if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
     throw lost(order, 'The chosen host let it go before it claimed the instance')
-  if (waitedMs < nobodyWorksAfter * longestRequestMs) return
-  if (conducted.result === null && (await wasOvertaken(scene, key, answeredAt, null)))
+  if (begun === null || run.clock.now() - begun.since < nobodyWorksAfter * longestRequestMs) return begun
+  if (begun.event === 'rebuild_server' && (await wasOvertaken(scene, key, { answeredAt, at: null })))
     throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
-  const chosen = destinationOf(run, order)
-  if (chosenIsWell && chosen !== null && (await wasOvertaken(scene, key, answeredAt, chosen)))
-    throw lost(order, 'The chosen host never claimed the instance, and has carried out later orders')
+  const at = destinationOf(run, order)
+  const isOfChosen = begun.event === 'compute_rebuild_instance' && at !== null && begun.host === at && chosenIsWell
+  if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at, begunAt: begun.startedAt })))
+    throw lost(order, `${at} began it, never claimed the instance, and has carried out what was ordered later`)
+  return begun
+}
+
+interface KnownOfOrder {
+  answeredAt: number
+  isNowhere: boolean
+  chosenWell: SeenWell | null
+  begun: SeenBegun | null
+}
+
+/** An event of the order that has no end, and since when it is seen so, by the monotonic clock. */
+export type SeenBegun = Pick<InstanceActionEvent, 'event' | 'host' | 'startedAt'> & { since: number }
+
+/** The last event without an end. An order that waits in a queue may be begun long after it was given: only what was seen counts. */
+function stillAtWork(events: readonly InstanceActionEvent[], before: SeenBegun | null, now: number): SeenBegun | null {
+  const open = events.filter(({ result }) => result === null)
+  const last = open.find(({ event }) => event === 'compute_rebuild_instance') ?? open[0]
+  if (last === undefined) return null
+  const { event, host, startedAt } = last
+  const isSame = before !== null && before.event === event && before.host === host && before.startedAt === startedAt
+  return { event, host, startedAt, since: isSame ? before.since : now }
+}
+
+/**
+ * The order behind a record that was taken up, someone else's or one of ours whose answer was lost: the only evacuation of the instance since our
+ * last look before our first one whose request we do not know. Null: there is none, or several.
+ */
+async function requestBehind({ run, plan, recovery, signal }: StepScene): Promise<string | null> {
+  const since = attempts(recovery)[0]?.before?.cloudTime
+  if (since === undefined) return null
+  const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const known = requestsOf(recovery)
+  const [found, ...more] = orderedSince(since, actions).filter(
+    ({ action, requestId }) => action === 'evacuate' && !known.has(requestId),
+  )
+  return found !== undefined && more.length === 0 ? found.requestId : null
 }
 
 /**
@@ -90,7 +134,7 @@ export async function neverCame(
   at: HostName | null,
 ): Promise<boolean> {
   const { clock, settings } = scene.run
-  return clock.now() - answeredAt >= settings.longestRequestMs && (await wasOvertaken(scene, key, answeredAt, at))
+  return clock.now() - answeredAt >= settings.longestRequestMs && (await wasOvertaken(scene, key, { answeredAt, at }))
 }
 
 /** No task, and by nobody's order: a person who resets the state takes the task away as well. */

@@ -9,7 +9,7 @@ import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { refuseDeleted } from './deleted-meanwhile.ts'
-import { isRevived, isTaken, recordsOf } from './evacuation-records.ts'
+import { isRevived, recordsOf } from './evacuation-records.ts'
 import { listEvacuations, mayHaveLeft, recheck } from './recheck.ts'
 import { refuseReverted } from './reverted-meanwhile.ts'
 
@@ -52,8 +52,8 @@ export const resetState: StepDriver<'reset-state'> = mark({
       return false
     }
     const records = await listEvacuations(scene)
-    // A destination that was dead may be back, and have taken what was given up.
-    if (records.some((record) => isRevived(record, earlier) && isTaken(record, run.permissions))) return true
+    // The evacuation step takes it up.
+    if (records.some((record) => isRevived(record, earlier, run.permissions))) return true
     return isAtWork(records, [...known, ...earlier.flatMap(recordsOf)])
   },
 })

@@ -9,30 +9,42 @@ import type { HostName } from '../../domain/service.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 
-/**
- * @param answeredAt when Nova's answer to the order was known, by the monotonic clock
- * @param at the host whose queue the order had to pass; null: the conductor's alone
- */
-export async function wasOvertaken(
-  scene: StepScene,
-  key: string,
-  answeredAt: number,
-  at: HostName | null,
-): Promise<boolean> {
-  return isOvertakenByOurs(scene, key, at) || (await isOvertakenByBoot(scene, answeredAt, at))
+interface Overtaken {
+  /** When Nova's answer to the order was known, by the monotonic clock. */
+  answeredAt: number
+  /** The host whose queue the order had to pass; null: the conductor's alone. */
+  at: HostName | null
+  /**
+   * When that host began it, by Nova's clock: what was ordered before that, and came there first, proves nothing of it. Conductors work side by side,
+   * and two orders may change places between them and the host.
+   */
+  begunAt?: string
 }
+
+export async function wasOvertaken(scene: StepScene, key: string, order: Overtaken): Promise<boolean> {
+  return isOvertakenByOurs(scene, key, order) || (await isOvertakenByBoot(scene, order))
+}
+
+/**
+ * How far the clocks of Nova's API nodes and compute hosts may differ. Too small takes what was ordered before our evacuation for a later one;
+ * larger finds the proof as much later.
+ */
+const clocksDifferByMs = 60_000
 
 /** Enough of the newest steps to find one that was carried out, however many wait beside it. */
 const newestSteps = 200
 
 /** By the journal, so that a restarted daemon knows as much. */
-function isOvertakenByOurs({ run, plan }: StepScene, key: string, at: HostName | null): boolean {
+function isOvertakenByOurs({ run, plan }: StepScene, key: string, { at, begunAt }: Overtaken): boolean {
   const issued = run.journal
     .read({ incident: run.id, instance: plan.instanceId, kinds: ['step.issued'] })
     .findLast(({ step }) => step === key)
   if (issued === undefined) return false
   const newest = { after: issued.seq, newestFirst: true, limit: newestSteps }
-  const sentLater = run.journal.read({ ...newest, kinds: ['step.intended'] }).filter(isOrder)
+  const laterThan = begunAt === undefined ? -Infinity : cloudTimeMs(begunAt) + clocksDifferByMs
+  const sentLater = run.journal
+    .read({ ...newest, kinds: ['step.intended'] })
+    .filter((entry) => isOrder(entry) && lookedAt(entry) >= laterThan)
   const carriedOut = new Set(
     run.journal
       .read({ ...newest, kinds: ['step.confirmed'] })
@@ -47,6 +59,12 @@ function isOrder(entry: Entry): boolean {
   return entry.kind === 'step.intended' && entry.data.kind === 'evacuate' && entry.data.globalRequestId !== undefined
 }
 
+/** The last look before an order, by Nova's clock: it was sent no earlier. */
+function lookedAt(entry: Entry): number {
+  if (entry.kind !== 'step.intended' || entry.data.kind !== 'evacuate') return -Infinity
+  return Date.parse(entry.data.before?.cloudTime ?? '')
+}
+
 function landedOn(entry: Entry): HostName | null {
   return entry.kind === 'step.confirmed' && 'host' in entry.data.result ? entry.data.result.host : null
 }
@@ -55,20 +73,14 @@ function placeOf({ incident, instance, step }: Entry): string {
   return `${incident} ${instance} ${step}`
 }
 
-/**
- * How far the clocks of Nova's API nodes may differ. Too small takes a server that was ordered before our evacuation for a later one;
- * larger finds the proof as much later.
- */
-const clocksDifferByMs = 60_000
-
 /** A server that anybody ordered later, and that has a host: Nova names it once nova-compute there has begun. Throws what reading throws. */
 async function isOvertakenByBoot(
   { run, watch, signal }: StepScene,
-  answeredAt: number,
-  at: HostName | null,
+  { answeredAt, at, begunAt }: Overtaken,
 ): Promise<boolean> {
   const answeredInCloudTime = watch.cloudNow() - (run.clock.now() - answeredAt)
-  const laterThan = answeredInCloudTime + clocksDifferByMs
+  const begunInCloudTime = begunAt === undefined ? answeredInCloudTime : cloudTimeMs(begunAt)
+  const laterThan = Math.max(answeredInCloudTime, begunInCloudTime) + clocksDifferByMs
   const since = new Date(laterThan).toISOString().slice(0, 19)
   const changed = await retryRead(run.clock, signal, () => run.cloud.listChangedInstances(since, { signal }))
   return changed.some(

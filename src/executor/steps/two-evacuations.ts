@@ -1,7 +1,7 @@
 /**
- * Whether someone else's evacuation was carried out beside ours. Nova takes both, and the record of the later one may name as its source the
- * host that the earlier one has brought the instance to (docs/nova.md §8): no listing of the dead host's evacuations shows that one. The
- * instance's history shows both, and which hosts took them. Reads only.
+ * Whether another evacuation was carried out beside ours: someone else's, or one of ours that was given up. Nova takes both, and the record of
+ * the later one may name as its source the host that the earlier one has brought the instance to (docs/nova.md §8): no listing of the dead host's
+ * evacuations shows that one. The instance's history shows both, and which hosts took them. Reads only.
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
@@ -12,8 +12,8 @@ import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { mayHaveStarted } from './guest-started.ts'
-import { beforeOf } from './evacuation-records.ts'
-import { isRebuilding, mayHaveLeft } from './recheck.ts'
+import { beforeOf, recordsOf, waitsAt } from './evacuation-records.ts'
+import { attempts, isRebuilding, mayHaveLeft } from './recheck.ts'
 
 /**
  * How long both orders may take to come to their end once one has. Shorter names no host where a slow conductor is about to choose one; longer
@@ -37,43 +37,82 @@ export function evacuationsOfOthers(
   others: readonly InstanceAction[],
 ): InstanceAction[] {
   const found = orderedSince(since, others).filter(({ action }) => action === 'evacuate')
-  // An order whose answer was lost has no id on record: as many of these may be ours.
-  const unknown = mayHaveLeft(recovery).filter(({ requestId }) => requestId === null).length
+  // An order whose answer was lost has no id on record: as many of these may be ours. What took up a record has sent nothing.
+  const unknown = mayHaveLeft(recovery).filter(
+    ({ requestId, globalRequestId }) => requestId === null && globalRequestId !== null,
+  ).length
   return found.length > unknown ? found : []
 }
 
 /**
  * @param others evacuations by others, from the history that was read once a host had taken ours
- * @throws LifeboatError GUEST_ON_DESTINATION where a host that may live has taken one of them, or ours, and the instance is on another by now
+ * @param landedOn where the instance has landed
+ * @throws LifeboatError GUEST_ON_DESTINATION where a host that may live has taken one of them, or ours, or one of ours that was given up, and the
+ *   instance is on another by now
  */
 export async function refuseTwo(
   scene: StepScene,
   record: StepRecord<'evacuate'>,
   others: readonly InstanceAction[],
+  landedOn: HostName | null,
 ): Promise<void> {
-  if (others.length === 0) return
   const { run } = scene
-  const { hosts: taken, at } = await atTheirEnd(scene, record.requestId, others)
-  const elsewhere = taken.filter(
-    (host) => host === null || (host !== at && host !== run.host && !run.permissions.isFenced(host)),
-  )
+  const given = others.length === 0 ? { hosts: [], at: landedOn } : await atTheirEnd(scene, record.requestId, others)
+  const { at } = given
+  const mayRun = (host: HostName | null): boolean =>
+    host === null || (host !== at && host !== run.host && !run.permissions.isFenced(host))
+  const theirs = given.hosts.filter(mayRun)
+  const elsewhere = theirs.length > 0 ? theirs : (await takenThoughGivenUp(scene, record)).filter(mayRun)
   if (elsewhere.length === 0) return
   const destinations = [at, ...elsewhere].filter((host) => host !== null)
   const hosts = [at, ...elsewhere].map((host) => host ?? 'an unknown host')
-  throw new LifeboatError(
-    'GUEST_ON_DESTINATION',
-    `someone else ordered an evacuation of it right before ours reached Nova, which took both: the guest may be running on ${hosts.join(' and on ')}`,
-    {
-      certainty: 'unknown',
-      details: {
-        migrations: scene.watch
-          .evacuations(scene.plan.instanceId)
-          .map(({ uuid }) => uuid)
-          .filter((uuid) => !beforeOf(record).spentEvacuations.includes(uuid)),
-        destinations,
-      },
+  const why =
+    theirs.length > 0
+      ? 'someone else ordered an evacuation of it right before ours reached Nova, which took both'
+      : 'an earlier evacuation that was given up was carried out beside this one'
+  throw new LifeboatError('GUEST_ON_DESTINATION', `${why}: the guest may be running on ${hosts.join(' and on ')}`, {
+    certainty: 'unknown',
+    details: {
+      migrations: scene.watch
+        .evacuations(scene.plan.instanceId)
+        .map(({ uuid }) => uuid)
+        .filter((uuid) => !beforeOf(record).spentEvacuations.includes(uuid)),
+      destinations,
     },
+  })
+}
+
+/** Hosts that have started the guest by an order of ours that was taken for lost, or that waited in a dead host's queue. */
+async function takenThoughGivenUp(
+  { run, plan, recovery, signal }: StepScene,
+  record: StepRecord<'evacuate'>,
+): Promise<HostName[]> {
+  const { spentEvacuations } = beforeOf(record)
+  // One that was taken up again is the one that has landed.
+  const isSpent = (attempt: StepRecord): boolean => recordsOf(attempt).every((uuid) => spentEvacuations.includes(uuid))
+  const givenUp = attempts(recovery).filter(
+    (attempt) =>
+      attempt.key !== record.key &&
+      (attempt.error?.code === 'EVACUATION_LOST' || waitsAt(attempt) !== null) &&
+      isSpent(attempt),
   )
+  const hosts: HostName[] = []
+  for (const { requestId } of givenUp) {
+    if (requestId === null) continue
+    const events = await eventsOf({ run, plan, signal }, requestId)
+    // An event without an end is what a lost order leaves.
+    const ended = events.filter(({ event, result }) => event === 'compute_rebuild_instance' && result !== null)
+    const started = ended.filter(({ result, details }) => result === 'Success' || mayHaveStarted(events, details ?? ''))
+    hosts.push(...started.flatMap(({ host }) => host ?? []))
+  }
+  return hosts
+}
+
+async function eventsOf(
+  { run, plan, signal }: Pick<StepScene, 'run' | 'plan' | 'signal'>,
+  requestId: string,
+): Promise<InstanceActionEvent[]> {
+  return (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
 }
 
 interface Ended {
@@ -83,18 +122,13 @@ interface Ended {
   at: HostName | null
 }
 
-async function atTheirEnd(
-  { run, watch, plan, signal }: StepScene,
-  own: string | null,
-  others: readonly InstanceAction[],
-): Promise<Ended> {
+async function atTheirEnd(scene: StepScene, own: string | null, others: readonly InstanceAction[]): Promise<Ended> {
+  const { run, watch, plan, signal } = scene
   const until = run.clock.now() + mustEndWithinMs
-  const eventsOf = async (requestId: string): Promise<InstanceActionEvent[]> =>
-    (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
   for (;;) {
-    const ours = own === null ? [] : await eventsOf(own)
+    const ours = own === null ? [] : await eventsOf(scene, own)
     const theirs: InstanceActionEvent[][] = []
-    for (const order of others) if (!cameAfter(order, ours)) theirs.push(await eventsOf(order.requestId))
+    for (const order of others) if (!cameAfter(order, ours)) theirs.push(await eventsOf(scene, order.requestId))
     const instance = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
     // Each had the instance in its turn.
     if (theirs.length === 0) return { hosts: [], at: instance.host }

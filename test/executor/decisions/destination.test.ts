@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
+import type { StepRecord } from '../../../src/domain/incident.ts'
+import type { InstanceAction, InstanceActionEvent } from '../../../src/domain/instance.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { instance } from '../../engine/surveys.ts'
 import { action, evacuation, record, Stage } from './stage.ts'
@@ -209,6 +211,107 @@ describe('an order that the conductor never began', () => {
     boots(stage, createdAt, host)
     await stage.clock.advance(1_000_000)
     expect(order.code()).toBeNull()
+  })
+})
+
+describe('an order that the chosen host began and never claimed', () => {
+  const longestRequestMs = 120_000
+  const event = (name: string, host: string, startedAt: string, result: string | null): InstanceActionEvent => ({
+    ...{ event: name, host, startedAt, result, details: null, finishedAt: null },
+  })
+  const begun = (host = 'chosen'): Stage => {
+    const stage = new Stage()
+    stage.run.settings = { ...stage.run.settings, longestRequestMs }
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead', 'chosen']
+    stage.up = ['chosen']
+    stage.shows({ taskState: 'rebuilding' })
+    const events = [
+      event('rebuild_server', 'vm', '2030-01-01T12:00:00', 'Success'),
+      event('compute_rebuild_instance', host, '2030-01-01T12:00:05', null),
+    ]
+    stage.actions = [action('req-1', { events })]
+    return stage
+  }
+  const boots = (stage: Stage, createdAt: string, host: string): void => {
+    stage.instances.set('booted', instance({ id: 'booted', createdAt, updatedAt: createdAt, host }))
+  }
+
+  it('is lost once that host has carried out a later one, and can work on it no more', async () => {
+    const stage = begun()
+    boots(stage, '2030-01-01T12:01:06Z', 'chosen')
+    const order = following(stage)
+    await stage.clock.advance(3 * longestRequestMs)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(30_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
+  })
+
+  it.each([
+    ['another host carries out what is ordered later', () => begun(), '2030-01-01T12:05:00Z', 'alive'],
+    [
+      'what it carried out may have been ordered before it began this one',
+      () => begun(),
+      '2030-01-01T12:01:04Z',
+      'chosen',
+    ],
+    [
+      'the one that began it is not the one that Placement names',
+      () => begun('alive'),
+      '2030-01-01T12:05:00Z',
+      'chosen',
+    ],
+  ])('is waited for while %s', async (_what, stageOf, createdAt, host) => {
+    const stage = stageOf()
+    boots(stage, createdAt, host)
+    const order = following(stage)
+    await stage.clock.advance(2_000_000)
+    expect(order.code()).toBeNull()
+  })
+
+  it('is waited for as long from when it is seen to begin it: it may have stood in a queue until then', async () => {
+    const stage = begun()
+    const [late] = stage.actions
+    stage.actions = [{ ...late!, events: late!.events.slice(0, 1) }]
+    const order = following(stage)
+    await stage.clock.advance(3 * longestRequestMs)
+    stage.actions = [late!]
+    boots(stage, '2030-01-01T12:07:00Z', 'chosen')
+    await stage.clock.advance(3 * longestRequestMs)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(30_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
+  })
+})
+
+describe('a record that was taken up', () => {
+  const adopting = (...actions: InstanceAction[]): Stage => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead']
+    stage.recovery.steps.set('0.go.go.1', record({ requestId: null, globalRequestId: null }))
+    stage.actions = actions
+    return stage
+  }
+  const order = (requestId: string): InstanceAction => {
+    const gaveUp = { event: 'rebuild_server', result: 'Error', host: 'vm', details: 'ConnectFailure' }
+    const events = [{ ...gaveUp, startedAt: '2030-01-01T12:00:01', finishedAt: '2030-01-01T12:00:02' }]
+    return action(requestId, { events })
+  }
+  const follow = (stage: Stage): ReturnType<typeof evacuate.follow> =>
+    evacuate.follow(stage.scene(), stage.recovery.steps.get('0.go.go.1') as StepRecord<'evacuate'>)
+
+  it('is lost as the order is that someone else gave: the history tells which', async () => {
+    const stage = adopting(order('req-other'))
+    expect(await stage.ending(follow(stage))).toBe('EVACUATION_LOST')
+  })
+
+  it('is waited for where any of two may have made it', async () => {
+    const stage = adopting(order('req-other'), order('req-third'))
+    let ended = false
+    void follow(stage).catch(() => (ended = true))
+    await stage.clock.advance(300_000)
+    expect(ended).toBe(false)
   })
 })
 

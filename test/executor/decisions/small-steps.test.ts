@@ -452,6 +452,19 @@ describe('marks', () => {
     })
 
     it.each([
+      ['a host is at work on it', { status: 'pre-migrating' }, 'nothingToDo'],
+      ['it has failed, and nobody has seen yet where its guest is', { status: 'failed' }, 'nothingToDo'],
+      ['nobody has taken it', { status: 'accepted' }, 'request'],
+    ])('after an order that was taken for lost: %s', async (_what, found, fate) => {
+      const stage = new Stage()
+      const error = { ...errorRecord(failed('EVACUATION_LOST')), details: { spare: ['m-1'] } }
+      stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', error }))
+      stage.shows({ taskState: 'rebuild_spawning' })
+      stage.migrations = [evacuation(1, found)]
+      expect(await prepared(resetState, stage)).toHaveProperty(fate)
+    })
+
+    it.each([
       ['the task is what that left', { uuid: 'm-1' }, 'request'],
       ['one is under way that is not that', { uuid: 'm-2', status: 'pre-migrating' }, 'nothingToDo'],
       ['another one has just arrived', { uuid: 'm-2', status: 'done' }, 'nothingToDo'],

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { InstanceAction } from '../../../src/domain/instance.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { leftBehind } from './actor.ts'
-import { action, evacuation, record, Stage } from './stage.ts'
+import { errorRecord } from '../../../src/domain/errors.ts'
+import { action, evacuation, failed, record, Stage, was } from './stage.ts'
 
 const event = (
   name: string,
@@ -122,5 +123,44 @@ describe('an evacuation that someone else ordered beside ours', () => {
     calm.actions = [action('req-old', { events: taken('alive') })]
     expect(await calm.ending(follow(calm))).toMatchObject({ host: 'alive' })
     expect([stage.count('getAction'), calm.count('getAction')]).toEqual([0, 0])
+  })
+})
+
+describe('an earlier evacuation of ours that was given up', () => {
+  const again = async (code: 'EVACUATION_LOST' | 'NO_VALID_HOST', first: InstanceAction['events']): Promise<Stage> => {
+    const stage = await landed([])
+    stage.actions = [action('req-first', { events: first }), action('req-old', { events: taken('alive') })]
+    const error = { ...errorRecord(failed(code)), details: { spare: ['m-0'] } }
+    stage.recovery.steps.set('0.go.go.0', record({ key: '0.go.go.0', requestId: 'req-first', status: 'failed', error }))
+    return stage
+  }
+  const follows = (stage: Stage, spent: string[]): ReturnType<typeof evacuate.follow> =>
+    evacuate.follow(stage.scene(), record({ requestId: 'req-old', before: { ...was, spentEvacuations: spent } }))
+
+  it('and was carried out all the same may have its guest run on both hosts', async () => {
+    const stage = await again('EVACUATION_LOST', taken('cmp09'))
+    const seen = expect(follows(stage, ['m-0'])).rejects.toMatchObject({
+      code: 'GUEST_ON_DESTINATION',
+      message: expect.stringMatching(/^an earlier evacuation that was given up .* on alive and on cmp09$/),
+    })
+    await stage.clock.advance(5_000)
+    await seen
+  })
+
+  it.each([
+    [
+      'has no end on the host that began it',
+      'EVACUATION_LOST',
+      [event('compute_rebuild_instance', 'cmp09', null)],
+      ['m-0'],
+    ],
+    ['landed where this one did', 'EVACUATION_LOST', taken('alive'), ['m-0']],
+    ['is on a host that is proven dead', 'EVACUATION_LOST', taken('fenced'), ['m-0']],
+    ['failed, and was explained then', 'NO_VALID_HOST', taken('cmp09'), ['m-0']],
+    ['was taken up by this one, and moved on since', 'EVACUATION_LOST', taken('cmp09'), []],
+  ] as const)('is no matter where it %s', async (_what, code, events, spent) => {
+    const stage = await again(code, [...events])
+    stage.fenced.add('fenced')
+    expect(await stage.ending(follows(stage, [...spent]))).toMatchObject({ host: 'alive' })
   })
 })
