@@ -214,6 +214,27 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).not.toHaveProperty('adopt')
   })
 
+  it.each(['pre-migrating', 'done', 'failed', 'error'])(
+    'one that was taken for lost and is at %s by now is taken up: someone has carried it out',
+    async (status) => {
+      const stage = new Stage()
+      earlier(stage, { error: errorRecord(failed('EVACUATION_LOST', { details: { spare: ['m-1'] } })) })
+      stage.migrations = [evacuation(1, { status: 'accepted', destHost: null })]
+      expect(await prepared(stage)).not.toHaveProperty('adopt')
+      stage.migrations = [evacuation(1, { status })]
+      expect(await prepared(stage)).toMatchObject({ adopt: 'm-1', before: { spentEvacuations: [] } })
+    },
+  )
+
+  it('one that was taken for lost tells nothing more once a later order has moved its record and failed', async () => {
+    const stage = new Stage()
+    earlier(stage, { error: errorRecord(failed('EVACUATION_LOST', { details: { spare: ['m-1'] } })) })
+    const moved = failed('EVACUATION_FAILED', { details: { migration: 'm-1', spare: ['m-2'] } })
+    earlier(stage, { key: '1.go.go.1', error: errorRecord(moved) })
+    stage.migrations = [evacuation(1, { status: 'failed' }), evacuation(2, { status: 'accepted', destHost: null })]
+    expect(await prepared(stage)).not.toHaveProperty('adopt')
+  })
+
   it.each([0, 1])('an instance that its owner deleted meanwhile is gone, after %d attempts', async (attempts) => {
     const stage = new Stage()
     if (attempts > 0) earlier(stage, lost('m-1'))
