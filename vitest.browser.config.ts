@@ -11,6 +11,8 @@ export default defineConfig({
     // A poll's default of one second is too short for a machine that does something else too.
     expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
+    // The one worker reads each module once, not once per file: what modules keep (caches) no test may see.
+    isolate: false,
     // Two cores bear the cloud, the daemon and this at once: what fails once and not twice is the machine. The report names it.
     retry: 1,
   },
