@@ -1,8 +1,5 @@
-/** Debian's chromium, headless, with a profile of its own: nothing of it is kept, and it asks nobody for anything. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { chromium, type BrowserContext } from 'playwright-core'
+/** Debian's chromium, headless. Each file of tests has a context of its own in it: nothing of one is kept, and it asks nobody for anything. */
+import { chromium, type Browser as Chromium, type BrowserContext } from 'playwright-core'
 
 const args = [
   '--headless',
@@ -22,12 +19,19 @@ export interface Browser {
   close(): Promise<void>
 }
 
+/** Files of one worker follow each other within less: a browser that has had no context for so long is ended. */
+const idleMs = 5_000
+let running: Promise<Chromium> | null = null
+let contexts = 0
+let idle: NodeJS.Timeout | undefined
+
 export async function openBrowser(): Promise<Browser> {
-  const profile = mkdtempSync(join(tmpdir(), 'lifeboat-browser-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    headless: true,
-    args,
+  clearTimeout(idle)
+  contexts++
+  // To start it takes longer than most tests do.
+  running ??= start()
+  const browser = await running
+  const context = await browser.newContext({
     // Those of tests are signed by nobody.
     ignoreHTTPSErrors: true,
     viewport: { width: 1280, height: 860 },
@@ -38,7 +42,24 @@ export async function openBrowser(): Promise<Browser> {
     context,
     close: async () => {
       await context.close()
-      rmSync(profile, { recursive: true, force: true })
+      if (--contexts === 0) idle = setTimeout(end, idleMs)
     },
   }
+}
+
+function start(): Promise<Chromium> {
+  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+  const started = chromium.launch({ executablePath, headless: true, args })
+  // One that crashed fails the file that had it, and not those after it.
+  const forget = (): void => {
+    if (running === started) running = null
+  }
+  void started.then((browser) => browser.on('disconnected', forget), forget)
+  return started
+}
+
+function end(): void {
+  const last = running
+  running = null
+  void last?.then((browser) => browser.close())
 }
