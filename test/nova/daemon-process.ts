@@ -107,12 +107,20 @@ export class DaemonProcess {
     return (await answer?.text().catch(() => '')) ?? ''
   }
 
-  /** Waits until every host is healthy: the daemon has watched each of them beat. */
+  /** Starts the daemon beside `work`, and once both are done waits until it has seen every host beat. Gives what `work` gives. */
+  async watchBeside<T>(work: Promise<T>): Promise<T> {
+    const [given] = await Promise.all([work, this.start()])
+    await this.watched()
+    return given
+  }
+
+  /** Waits until every host is healthy and nothing is frozen: the daemon has watched each of them beat, and would see it die. */
   async watched(): Promise<void> {
     await until('every host is healthy', async () => {
       const page = await this.metrics()
       const hosts = total(page, 'lifeboat_hosts', [])
-      return hosts >= 4 && hosts === total(page, 'lifeboat_hosts', ['verdict="healthy"'])
+      const isFrozen = /^lifeboat_frozen(\{.*\})? 1$/m.test(page)
+      return !isFrozen && hosts >= 4 && hosts === total(page, 'lifeboat_hosts', ['verdict="healthy"'])
     })
   }
 

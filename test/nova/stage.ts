@@ -86,6 +86,11 @@ export class LabStage {
     await this.daemon.watched()
   }
 
+  /** The same beside `work`: the guests that a test begins with boot meanwhile. */
+  watchBeside<T>(work: Promise<T>): Promise<T> {
+    return this.daemon.watchBeside(work)
+  }
+
   async tidy(): Promise<void> {
     await this.daemon.stop()
     await this.cloud.tidy()
