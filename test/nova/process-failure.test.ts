@@ -46,8 +46,7 @@ async function untilDisabled(): Promise<void> {
 describe('a nova-compute that is down on a host that lives', () => {
   it('is disabled with our reason, its guest is left alone, and it is enabled once it has been well', async () => {
     const began = Date.now()
-    const id = await stage.tenants.boot('guest', host)
-    await stage.watch()
+    const id = await stage.watchBeside(stage.tenants.boot('guest', host))
     await lab('isolate', host)
     await untilDisabled()
     const verdicts = stage.daemon.entries().flatMap((entry) => (entry.kind === 'verdict.changed' ? [entry] : []))
@@ -64,8 +63,7 @@ describe('a nova-compute that is down on a host that lives', () => {
 
   it('whose host then dies is recovered as a host, fenced once and enabled once', async () => {
     const began = Date.now()
-    const id = await stage.tenants.boot('guest', host)
-    await stage.watch()
+    const id = await stage.watchBeside(stage.tenants.boot('guest', host))
     await lab('isolate', host)
     await untilDisabled()
     await lab('crash', host)

@@ -43,12 +43,12 @@ const runsOn = async (id: string): Promise<string[]> => (await truth()).running[
 it('guests of a host that crashed run elsewhere or stay off, and its return starts none of them again', async () => {
   const return_ = { mode: 'automatic', healthy: '10s' }
   stage.freshDaemon({ segment: { return: return_ } })
-  const [runs, off, paused] = await Promise.all([
+  const boots = Promise.all([
     stage.tenants.boot('runs', dying.name),
     stage.tenants.stopped('off', dying.name),
     stage.tenants.paused('paused', dying.name),
   ])
-  await stage.watch()
+  const [runs, off, paused] = await stage.watchBeside(boots)
   await lab('crash', dying.name)
   const ended = await stage.daemon.incident(dying.name, ({ closed }) => closed !== null)
   const outcomes = [runs, off, paused].map((id) => outcomeOf(ended, id).split(':')[0])
@@ -74,9 +74,12 @@ it('guests of a host that crashed run elsewhere or stay off, and its return star
 it('a resume that waited for a dead host starts its guest there, which people are told; what a rebuild broke there is put right', async () => {
   stage.freshDaemon()
   const { tenants } = stage
-  const [saved, web] = await Promise.all([tenants.boot('saved', dying.name), tenants.boot('web', dying.name)])
-  await tenants.steps.into(saved, { suspend: null }, 'suspended')
-  await stage.watch()
+  const suspended = async (): Promise<string> => {
+    const id = await tenants.boot('saved', dying.name)
+    await tenants.steps.into(id, { suspend: null }, 'suspended')
+    return id
+  }
+  const [saved, web] = await stage.watchBeside(Promise.all([suspended(), tenants.boot('web', dying.name)]))
   // Six seconds after the crash it evacuates both, and Nova takes neither order any more.
   const reason = 'the orders of their owners come first'
   expect(await stage.daemon.command('pause', '--reason', reason)).toMatchObject({ code: 0 })
@@ -116,8 +119,7 @@ it('a destination that is refused the write lock of a disk voids the proof of de
     timeout: '5s',
   }
   stage.freshDaemon({ fencing: { lies }, segment: { fencing: ['lies'], probes: [] } })
-  const id = await stage.tenants.boot('lives', dying.name)
-  await stage.watch()
+  const id = await stage.watchBeside(stage.tenants.boot('lives', dying.name))
   await lab('isolate', dying.name)
   await until('the proof is void', () =>
     Promise.resolve(

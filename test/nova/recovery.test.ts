@@ -184,9 +184,8 @@ describe('a crashed host', () => {
   it.each([1200])('is recovered once although the daemon is killed %i ms into it', async (delayMs) => {
     const began = Date.now()
     daemon = new DaemonProcess({ cloudsFile, config: noFrontEnd() })
-    const [ids, stopped] = await Promise.all([tenants.bootMany(8, dead), tenants.stopped('stopped', dead)])
-    await daemon.start()
-    await daemon.watched()
+    const boots = Promise.all([tenants.bootMany(8, dead), tenants.stopped('stopped', dead)])
+    const [ids, stopped] = await daemon.watchBeside(boots)
     await lab('crash', dead)
     await daemon.incident(dead, (at) => at.proof !== null)
     await new Promise((resolve) => setTimeout(resolve, delayMs))
@@ -203,9 +202,7 @@ describe('a crashed host', () => {
   })
 
   it('is not evacuated while its BMC accepts a reset and does nothing, until a person states that it is dead', async () => {
-    const id = await tenants.boot('unfenced', dead)
-    await daemon.start()
-    await daemon.watched()
+    const id = await daemon.watchBeside(tenants.boot('unfenced', dead))
     await lab('bmc', dead, 'stuck=true')
     await lab('crash', dead)
     const held = await daemon.incident(dead, (at) => at.held !== null)
@@ -221,12 +218,10 @@ describe('a crashed host', () => {
 
   it('is recovered once although Nova answers 503 to every second call', async () => {
     const began = Date.now()
-    const ids = await tenants.bootMany(6, dead)
     const proxy = await HalfDeafProxy.listen()
     daemon = new DaemonProcess({ cloudsFile: proxy.cloudsFile(await lab('clouds')) })
     try {
-      await daemon.start()
-      await daemon.watched()
+      const ids = await daemon.watchBeside(tenants.bootMany(6, dead))
       proxy.deaf = true
       await lab('crash', dead)
       const incident = await daemon.incident(dead, (at) => at.closed !== null)
@@ -245,9 +240,7 @@ describe('a crashed host', () => {
 
 describe('a host that is not what it seems', () => {
   it('raises an alarm and is left alone when an operator forces it down by hand while it lives', async () => {
-    const id = await tenants.boot('declared', dead)
-    await daemon.start()
-    await daemon.watched()
+    const id = await daemon.watchBeside(tenants.boot('declared', dead))
     await tenants.steps.put(dead, { forced_down: true })
     await until('the alarm', () =>
       Promise.resolve(daemon.entries().some((entry) => entry.kind === 'alarm.raised' && entry.host === dead)),
@@ -261,9 +254,7 @@ describe('a host that is not what it seems', () => {
 
 describe('a fault that is not a host', () => {
   async function freezes(part: string, whileItIsDead: () => Promise<unknown>): Promise<void> {
-    const id = await tenants.boot('innocent', dead)
-    await daemon.start()
-    await daemon.watched()
+    const id = await daemon.watchBeside(tenants.boot('innocent', dead))
     await lab('kill', part)
     await whileItIsDead()
     await lab('start', part)
@@ -299,9 +290,8 @@ describe('a fault that is not a host', () => {
   })
 
   it('three of four hosts crashing at once hold the brake', async () => {
-    const ids = await Promise.all(cloud.hosts.map((host) => tenants.boot(`brake-${host}`, host)))
-    await daemon.start()
-    await daemon.watched()
+    const boots = Promise.all(cloud.hosts.map((host) => tenants.boot(`brake-${host}`, host)))
+    const ids = await daemon.watchBeside(boots)
     await lab('crash', ...cloud.hosts)
     await until('the brake holds', () =>
       Promise.resolve(daemon.entries().some((entry) => entry.kind === 'incident.held' && entry.data.code === 'BRAKE')),

@@ -86,10 +86,8 @@ describe('reports of guests', () => {
 
   it('fifty in the second in which their host dies end in its one incident, and none of them is restarted there', async () => {
     const began = Date.now()
-    const guests = await Promise.all(
-      Array.from({ length: 10 }, (_, nth) => stage.tenants.boot(`dying-${nth}`, host, asked)),
-    )
-    await stage.watch()
+    const boots = Array.from({ length: 10 }, (_, nth) => stage.tenants.boot(`dying-${nth}`, host, asked))
+    const guests = await stage.watchBeside(Promise.all(boots))
     const crashed = lab('crash', host)
     const fifty = Array.from({ length: 50 }, (_, nth) => guests[nth % guests.length]!)
     // One that is there already is refused as repeated, as Masakari does.

@@ -27,9 +27,9 @@ describe('a host whose nova-compute alone is gone', () => {
   it('is fenced first and evacuated second where the segment fences isolated hosts, and no guest runs twice', async () => {
     const began = Date.now()
     const { tenants } = stage
-    const [id, stopped] = await Promise.all([tenants.boot('isolated', dead), tenants.stopped('stopped', dead)])
     const daemon = stage.freshDaemon({ segment: { on_service_down: 'fence' } })
-    await stage.watch()
+    const boots = Promise.all([tenants.boot('isolated', dead), tenants.stopped('stopped', dead)])
+    const [id, stopped] = await stage.watchBeside(boots)
     await lab('isolate', dead)
     const incident = await daemon.incident(dead, (at) => at.closed !== null)
     const kinds = daemon.entries().filter((entry) => entry.incident === incident.id)
@@ -48,12 +48,11 @@ describe('a host whose nova-compute alone is gone', () => {
 describe('a host with a dead BMC', () => {
   it('is proven dead by the next method of its chain, and the journal says what was tried', async () => {
     const began = Date.now()
-    const id = await stage.tenants.boot('chained', dead)
     const daemon = stage.freshDaemon({
       segment: { fencing: ['bmc', 'outlet'] },
       fencing: { outlet: { kind: 'command', fence: [outlet, 'off', '{host}'], verify: [outlet, 'verify', '{host}'] } },
     })
-    await stage.watch()
+    const id = await stage.watchBeside(stage.tenants.boot('chained', dead))
     await lab('bmc', dead, 'reachable=false')
     await lab('partition', dead)
     const incident = await daemon.incident(dead, (at) => at.closed !== null)
@@ -73,10 +72,10 @@ describe('a host that returns', () => {
   it('in the middle of its recovery loses nothing, and nothing runs twice', async () => {
     const began = Date.now()
     const { tenants } = stage
-    const [ids, stopped] = await Promise.all([tenants.bootMany(8, dead), tenants.stopped('stopped', dead)])
     const daemon = stage.freshDaemon({ segment: quick })
-    for (const host of ['cmp02', 'cmp03', 'cmp04']) await lab('fault', host, 'slow=4')
-    await stage.watch()
+    const slow = Promise.all(['cmp02', 'cmp03', 'cmp04'].map((host) => lab('fault', host, 'slow=4')))
+    const boots = Promise.all([tenants.bootMany(8, dead), tenants.stopped('stopped', dead), slow])
+    const [ids, stopped] = await stage.watchBeside(boots)
     await lab('crash', dead)
     await until('the first evacuation', () =>
       Promise.resolve(stage.has((entry) => entry.kind === 'step.issued' && entry.step?.includes('evacuate') === true)),
@@ -129,12 +128,12 @@ describe('an instance that its owner soft-deleted', () => {
   afterEach(() => lab('api'))
 
   it('is left on its dead host with a line of its own, and Nova would refuse to evacuate it', async () => {
-    const { steps } = stage.tenants
-    const id = await stage.tenants.boot('soft-deleted', dead)
-    const beside = await stage.tenants.boot('beside', dead)
+    const { tenants } = stage
+    const { steps } = tenants
+    const boots = Promise.all([tenants.boot('soft-deleted', dead), tenants.boot('beside', dead)])
+    const [id, beside] = await stage.watchBeside(boots)
     await nova(stage.cloud, 'DELETE', `/servers/${id}`)
     await until('soft-deleted', async () => (await steps.state(id)).vm === 'soft-delete')
-    await stage.watch()
     await lab('crash', dead)
     const incident = await stage.daemon.incident(dead, (at) => at.closed !== null)
     expect(outcomeOf(incident, beside)).toMatch(/^recovered /)

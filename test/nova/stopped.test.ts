@@ -48,8 +48,7 @@ const tried = process.env['LIFEBOAT_LAB_SWEEP'] === 'all' ? moments : [moments[1
 
 describe('a process that is stopped', () => {
   it.each(tried)('as %s sends nothing more once it goes on, for the host is back', async (_moment, reached) => {
-    const ids = await stage.tenants.bootMany(4, dead)
-    await stage.watch()
+    const ids = await stage.watchBeside(stage.tenants.bootMany(4, dead))
     await lab('crash', dead)
     await until('the moment', () => Promise.resolve(stage.has(reached)))
     stage.daemon.standStill()

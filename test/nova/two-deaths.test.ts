@@ -77,11 +77,11 @@ describe('orders that wait for a dead host', () => {
   it('are sent again elsewhere, and what they break when that host starts is put right by itself', async () => {
     const began = Date.now()
     const { tenants } = stage
-    const [running, stopped] = await Promise.all([
+    const boots = Promise.all([
       Promise.all([1, 2].map((n) => tenants.boot(`on-${n}`, first))),
       Promise.all([1, 2].map((n) => tenants.stopped(`off-${n}`, first))),
     ])
-    await stage.watch()
+    const [running, stopped] = await stage.watchBeside(boots)
     // The scheduler has no other choice than the host that dies next.
     for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'disabled' })
     await lab('crash', first)
@@ -107,8 +107,7 @@ describe('an instance that was recovered before', () => {
   it('is ordered away once though no scheduler answers for a while: Placement still names the host that it had left', async () => {
     const began = Date.now()
     const { tenants } = stage
-    const running = await Promise.all([1, 2].map((n) => tenants.boot(`moved-${n}`, first)))
-    await stage.watch()
+    const running = await stage.watchBeside(Promise.all([1, 2].map((n) => tenants.boot(`moved-${n}`, first))))
     for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'disabled' })
     await lab('crash', first)
     await stage.daemon.incident(first, (at) => at.closed !== null)
