@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   stage.freshDaemon({ segment: { on_declared_down: 'recover' } })
-  for (const host of stage.cloud.hosts.slice(1)) await lab('fault', host, 'slow=3')
+  await Promise.all(stage.cloud.hosts.slice(1).map((host) => lab('fault', host, 'slow=3')))
 })
 afterEach(() => stage.tidy())
 afterAll(() => stage.close())
@@ -31,8 +31,8 @@ async function evacuateByHand(ids: readonly string[]): Promise<void> {
 describe('what someone evacuates by hand', () => {
   it.each(moments)('%d s after the crash is neither doubled nor told as it is not', async (afterS) => {
     const { tenants } = stage
-    const ids = [...(await tenants.bootMany(2, dead)), await tenants.stopped('off', dead)]
-    await stage.watch()
+    const boots = Promise.all([tenants.bootMany(2, dead), tenants.stopped('off', dead)])
+    const ids = (await stage.watchBeside(boots)).flat()
     const crashedAt = Date.now()
     await lab('crash', dead)
     await pauseMs(Math.max(0, afterS * 1_000 - (Date.now() - crashedAt)))

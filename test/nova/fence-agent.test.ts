@@ -62,10 +62,9 @@ it('fence_redfish proves the host dead, and its instance comes back', async () =
   const clouds = join(directory, 'clouds.yaml')
   writeFileSync(clouds, await lab('clouds'))
   const tenants = new Tenants(cloud)
-  const id = await tenants.boot('fenced', host)
-  const daemon = await new DaemonProcess({ cloudsFile: clouds, config }).start()
+  const daemon = new DaemonProcess({ cloudsFile: clouds, config })
   try {
-    await daemon.watched()
+    const id = await daemon.watchBeside(tenants.boot('fenced', host))
     await lab('crash', host)
     const incident = await daemon.incident(host, (at) => at.closed !== null)
     expect(incident.proof).toMatchObject({ host, method: 'bmc', strength: 'agent-verified' })

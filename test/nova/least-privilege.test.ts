@@ -78,10 +78,9 @@ async function recovers(cloudsFile: string): Promise<void> {
   const check = await daemon.command('check')
   expect(check.stdout.split('\n').filter((line) => line.startsWith('fail'))).toEqual([])
   expect(check.code).toBe(0)
-  const running = await stage.tenants.boot('running', 'cmp01')
-  const stopped = await stage.tenants.stopped('stopped', 'cmp01')
-  await daemon.start()
-  await daemon.watched()
+  const { tenants } = stage
+  const boots = Promise.all([tenants.boot('running', 'cmp01'), tenants.stopped('stopped', 'cmp01')])
+  const [running, stopped] = await daemon.watchBeside(boots)
   await lab('crash', 'cmp01')
   const incident = await daemon.incident('cmp01', (at) => at.closed !== null)
   expect([running, stopped].map((id) => outcomeOf(incident, id))).toEqual([

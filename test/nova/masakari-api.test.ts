@@ -58,8 +58,7 @@ describe("Masakari's clients", () => {
 
 describe("Masakari's process monitor", () => {
   it('has the service of a dead nova-compute disabled by its report, and enabled when it is well again', async () => {
-    const id = await stage.tenants.boot('guest', host)
-    await stage.watch()
+    const id = await stage.watchBeside(stage.tenants.boot('guest', host))
     await lab('isolate', host)
     const log = await lab('process-monitor', host)
     expect(log).toMatch(/Response: .*status=(running|finished)/)

@@ -24,8 +24,7 @@ let notification: string
 beforeAll(async () => {
   stage = await LabStage.open('dashboard')
   stage.freshDaemon({ masakari_api: { listen, projects: [{ name: 'service' }] } })
-  guest = await stage.tenants.boot('guest', host)
-  await stage.watch()
+  guest = await stage.watchBeside(stage.tenants.boot('guest', host))
   await lab('crash', host)
   await stage.daemon.incident(host, ({ closed }) => closed !== null)
   notification = await until('the notification is listed', async () => (await list('notifications')).rows[0])

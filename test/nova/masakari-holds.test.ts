@@ -28,15 +28,14 @@ it('a segment that is disabled, and a host on maintenance, hold a recovery in it
   const defaults = { storage: 'shared', fencing: ['bmc'], probes: ['agent', 'ping'], max_parallel_per_host: 1 }
   const masakari_api = { listen: '127.0.0.1:15868', projects: [{ name: 'service' }] }
   stage.freshDaemon({ segments: [], defaults, masakari_api })
-  for (const name of ['a', 'b', 'c']) await stage.tenants.boot(name, host)
-  await stage.watch()
+  await stage.watchBeside(Promise.all(['a', 'b', 'c'].map((name) => stage.tenants.boot(name, host))))
   await client.one('1.3', 'segment', 'create', 'rack', 'auto', 'COMPUTE')
   await client.one('1.3', 'segment', 'host', 'create', host, 'COMPUTE', 'SSH', 'rack')
   const segment = ['segment', 'update', 'rack', '--is_enabled']
   const maintenance = ['segment', 'host', 'update', 'rack', host, '--on_maintenance']
   // An evacuation lasts until the client has acted.
   const slow = async (is: boolean): Promise<void> => {
-    for (const destination of destinations) await stage.cloud.fault(destination, { slow: is })
+    await Promise.all(destinations.map((destination) => stage.cloud.fault(destination, { slow: is })))
   }
   await slow(true)
   await lab('crash', host)

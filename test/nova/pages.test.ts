@@ -32,12 +32,14 @@ afterAll(async () => {
 
 it('the page of an incident answers what died, how it is known, the fence, what came back, what did not and what to do', async () => {
   const { tenants, cloud } = stage
-  const running = await tenants.bootMany(4, dead)
-  const stopped = await tenants.stopped('stopped', dead)
-  const optedOut = await tenants.boot('opted-out', dead, { metadata: { HA_Enabled: 'False' } })
-  const paused = await tenants.paused('paused', dead)
   stage.freshDaemon({ web: { listen: '127.0.0.1:9394' } })
-  await stage.watch()
+  const boots = Promise.all([
+    tenants.bootMany(4, dead),
+    tenants.stopped('stopped', dead),
+    tenants.boot('opted-out', dead, { metadata: { HA_Enabled: 'False' } }),
+    tenants.paused('paused', dead),
+  ])
+  const [running, stopped, optedOut, paused] = await stage.watchBeside(boots)
 
   const token = await tokenFor(cloud)
   const page = await browser.context.newPage()

@@ -26,10 +26,9 @@ function linesWith(text: string): Map<string, string[]> {
 }
 
 it("a grep for a step's id finds its request in nova-api and its work on the destination", async () => {
-  const id = await stage.tenants.boot('found', dead)
   const daemon = stage.freshDaemon()
   try {
-    await stage.watch()
+    const id = await stage.watchBeside(stage.tenants.boot('found', dead))
     await lab('crash', dead)
     const incident = await daemon.incident(dead, (at) => at.closed !== null)
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
