@@ -74,18 +74,7 @@ describe("a host that Masakari's host monitor reports", () => {
   })
 
   /** test/masakari/notifications.test.ts compares the times with and without the report, on a simulated clock. */
-  it('and that is dead gets one incident, with which the report ends', async () => {
-    await stage.watch()
-    await lab('host-monitor', watcher)
-    await lab('crash', host)
-    // To its end: a power-off under way would meet the next test.
-    const { id } = await stage.daemon.incident(host, ({ closed }) => closed !== null)
-    const { status, of } = await settled(await reported('STOPPED'))
-    expect({ status, of }).toEqual({ status: 'finished', of: id })
-    expect(stage.daemon.incidents().map((incident) => incident.id)).toEqual([id])
-  })
-
-  it('and that is dead is fenced before anything is evacuated, and STARTED clears nothing', async () => {
+  it('and that is dead gets one incident, with which the report ends; it is fenced before anything is evacuated, and STARTED clears nothing', async () => {
     const began = Date.now()
     // A minute by default, and longer each time: so long the incident would wait once its BMC answers again.
     stage.freshDaemon({ masakari_api, fence_retry: '5s', fence_retry_max: '5s' })
@@ -102,9 +91,12 @@ describe("a host that Masakari's host monitor reports", () => {
     await lab('bmc', host, 'reachable=true')
     const incident = await stage.daemon.incident(host, ({ closed }) => closed !== null)
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
+    const { status, of } = await settled(stopped)
+    expect({ status, of }).toEqual({ status: 'finished', of: incident.id })
     // Something answers at its address again, but no nova-compute beats.
     await lab('address', host, 'on')
     expect((await settled(await reported('STARTED', 2))).status).toBe('finished')
+    expect(stage.daemon.incidents().map((at) => at.id)).toEqual([incident.id])
     expect(await stage.tenants.steps.service(host)).toMatchObject({ status: 'disabled', forced_down: true })
     expect(await stage.tenants.steps.state(id)).toMatchObject({ vm: 'active', task: null })
     await stage.nothingRanTwice(began)
