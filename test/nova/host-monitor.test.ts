@@ -25,6 +25,13 @@ afterEach(async () => {
 })
 afterAll(() => stage.close())
 
+/** The guest, once the monitor and the daemon both watch its host. The monitor has nothing to report before. */
+async function watchedTwice(): Promise<string> {
+  const both = Promise.all([stage.tenants.boot('guest', host), lab('host-monitor', watcher)])
+  const [id] = await stage.watchBeside(both)
+  return id
+}
+
 /** What the monitor posted about the host, oldest first. */
 function reports(): EntryOf<'report.received'>[] {
   return stage.daemon
@@ -54,9 +61,7 @@ async function settled(report: EntryOf<'report.received'>): Promise<EntryOf<'rep
 
 describe("a host that Masakari's host monitor reports", () => {
   it('and whose nova-compute beats is left alone, and the report says why', async () => {
-    const id = await stage.tenants.boot('guest', host)
-    await stage.watch()
-    await lab('host-monitor', watcher)
+    const id = await watchedTwice()
     await lab('address', host, 'off')
     const report = await reported('STOPPED')
     expect(report.data).toMatchObject({
@@ -78,9 +83,7 @@ describe("a host that Masakari's host monitor reports", () => {
     const began = Date.now()
     // A minute by default, and longer each time: so long the incident would wait once its BMC answers again.
     stage.freshDaemon({ masakari_api, fence_retry: '5s', fence_retry_max: '5s' })
-    const id = await stage.tenants.boot('guest', host)
-    await stage.watch()
-    await lab('host-monitor', watcher)
+    const id = await watchedTwice()
     await lab('bmc', host, 'reachable=false')
     await lab('crash', host)
     await stage.daemon.incident(host, ({ held }) => held?.code === 'FENCE_FAILED')
