@@ -67,7 +67,7 @@ describe('a host with a dead BMC', () => {
 })
 
 describe('a host that returns', () => {
-  const quick = { return: { mode: 'automatic', healthy: '5s', max_returns: 3, within: '30m' } }
+  const quick = { return: { mode: 'automatic', healthy: '5s', max_returns: 2, within: '30m' } }
 
   it('in the middle of its recovery loses nothing, and nothing runs twice', async () => {
     const began = Date.now()
@@ -94,14 +94,14 @@ describe('a host that returns', () => {
     await stage.nothingRanTwice(began)
   })
 
-  it('five times is let in as often as its segment allows, and then kept out until a person says so', async () => {
+  it('four times is let in as often as its segment allows, and then kept out until a person says so', async () => {
     const daemon = stage.freshDaemon({ segment: quick })
     await stage.watch()
     let returns = 0
-    for (let flap = 1; flap <= 5; flap++) {
+    for (let flap = 1; flap <= 4; flap++) {
       await lab('crash', dead)
       // Kept out, it is forced down already: its death needs no incident.
-      const incidents = Math.min(flap, 4)
+      const incidents = Math.min(flap, 3)
       await until(`incident ${incidents}`, () =>
         Promise.resolve(daemon.incidents().filter(({ closed }) => closed !== null).length >= incidents),
       )
@@ -113,7 +113,7 @@ describe('a host that returns', () => {
       })
       if (settled === 'back') returns++
     }
-    expect(returns).toBe(3)
+    expect(returns).toBe(2)
     await pauseMs(5_000)
     expect((await stage.tenants.steps.service(dead)).status).toBe('disabled')
     const told = await daemon.command('host', 'return', dead, '--reason', 'its memory was replaced')
