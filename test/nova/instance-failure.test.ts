@@ -94,7 +94,7 @@ async function runs(guest: (typeof guests)[number]): Promise<boolean> {
 }
 
 describe('a guest whose QEMU is killed', () => {
-  it('runs again, by one incident of its own', async () => {
+  it('is asked to run again as soon as its monitor has reported it', async () => {
     const killedAt = Date.now()
     await host.signal('KILL', id.killed)
     await until('it runs again', async () => {
@@ -119,26 +119,6 @@ describe('a guest whose QEMU is killed', () => {
       ranAt - reportedAt,
     ]
     console.log(`instance failure: ${JSON.stringify({ reportedMs, askedMs, ranMs })}, the last two from the report on`)
-    await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
-    await until('its report is settled', () =>
-      Promise.resolve(
-        stage.daemon.entries().some(({ kind, instance }) => kind === 'report.settled' && instance === id.killed),
-      ),
-    )
-    // On a busy machine Nova's own stop, fifteen seconds after the kill, comes first; it would be the last word without Lifeboat.
-    expect((await powerHistory('killed')).join(', ')).toMatch(/^(stop by nobody, )?(reboot|start) by a user$/)
-    expect(await runs('killed')).toBe(true)
-    const incidents = stage.daemon.incidents()
-    expect(incidents).toHaveLength(1)
-    expect(incidents[0]).toMatchObject({ host: host.name, openedBy: 'masakari', crashed: { instance: id.killed } })
-    // An order that met Nova's own is refused as busy and given again.
-    const kinds = stage.daemon.entries().flatMap(({ kind, instance }) => (instance === id.killed ? [kind] : []))
-    expect(kinds.filter((kind) => !['step.intended', 'step.failed'].includes(kind))).toEqual([
-      ...['report.received', 'instance.failed', 'plan.made', 'step.issued', 'step.confirmed', 'outcome.recorded'],
-      'report.settled',
-    ])
-    expect(incidents[0]?.instances.get(id.killed)?.outcome).toMatchObject({ outcome: 'recovered', code: 'RESTARTED' })
-    expect((await truth()).starts[id.killed]).toHaveLength(2)
   })
 })
 
@@ -200,5 +180,30 @@ describe('Lifeboat does nothing about', () => {
   it('any of them by an incident, and no guest ran twice', async () => {
     expect(stage.daemon.incidents().map(({ crashed }) => crashed?.instance)).toEqual([id.killed])
     await stage.nothingRanTwice(began)
+  })
+})
+
+describe('a guest whose QEMU was killed', () => {
+  // By now Nova has long had its say: what waited for that with the other guests need not wait twice.
+  it('runs again, by one incident of its own', async () => {
+    await until('its report is settled', () =>
+      Promise.resolve(
+        stage.daemon.entries().some(({ kind, instance }) => kind === 'report.settled' && instance === id.killed),
+      ),
+    )
+    // On a busy machine Nova's own stop, fifteen seconds after the kill, comes first; it would be the last word without Lifeboat.
+    expect((await powerHistory('killed')).join(', ')).toMatch(/^(stop by nobody, )?(reboot|start) by a user$/)
+    expect(await runs('killed')).toBe(true)
+    const incidents = stage.daemon.incidents()
+    expect(incidents).toHaveLength(1)
+    expect(incidents[0]).toMatchObject({ host: host.name, openedBy: 'masakari', crashed: { instance: id.killed } })
+    // An order that met Nova's own is refused as busy and given again.
+    const kinds = stage.daemon.entries().flatMap(({ kind, instance }) => (instance === id.killed ? [kind] : []))
+    expect(kinds.filter((kind) => !['step.intended', 'step.failed'].includes(kind))).toEqual([
+      ...['report.received', 'instance.failed', 'plan.made', 'step.issued', 'step.confirmed', 'outcome.recorded'],
+      'report.settled',
+    ])
+    expect(incidents[0]?.instances.get(id.killed)?.outcome).toMatchObject({ outcome: 'recovered', code: 'RESTARTED' })
+    expect((await truth()).starts[id.killed]).toHaveLength(2)
   })
 })
