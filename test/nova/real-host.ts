@@ -13,8 +13,14 @@ export class RealHost {
 
   /** Waits until Nova can boot there. */
   static async join(name = 'cmp05'): Promise<RealHost> {
-    await labWith({ LAB_HYPERVISOR: 'libvirt' }, 'start', name)
+    await started(name)
     return new RealHost(name)
+  }
+
+  /** Two at once: what takes longest is to wait for either. */
+  static async joinBoth(one: string, other: string): Promise<[RealHost, RealHost]> {
+    await started(one, other)
+    return [new RealHost(one), new RealHost(other)]
   }
 
   /** Masakari's own instance monitor, unmodified, listens from now on. */
@@ -48,4 +54,8 @@ export class RealHost {
   async leave(): Promise<void> {
     await lab('scrap', this.name)
   }
+}
+
+async function started(...names: string[]): Promise<void> {
+  await labWith({ LAB_HYPERVISOR: 'libvirt' }, 'start', ...names)
 }

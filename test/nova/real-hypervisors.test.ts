@@ -19,8 +19,7 @@ const began = Date.now()
 beforeAll(async () => {
   stage = await LabStage.open('real')
   pretending = [...stage.cloud.hosts, stage.cloud.quietHost]
-  dying = await RealHost.join('cmp05')
-  other = await RealHost.join('cmp06')
+  ;[dying, other] = await RealHost.joinBoth('cmp05', 'cmp06')
 })
 // Each, for what tidies up after a test enables them.
 beforeEach(async () => {
