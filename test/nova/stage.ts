@@ -29,8 +29,8 @@ export class LabStage {
   static async open(prefix: string): Promise<LabStage> {
     const cloud = await labCloud(prefix)
     const stage = new LabStage(cloud, mkdtempSync(join(tmpdir(), 'lifeboat-lab-')))
-    writeFileSync(stage.cloudsFile, await lab('clouds'))
-    await cloud.tidy()
+    const [clouds] = await Promise.all([lab('clouds'), cloud.tidy()])
+    writeFileSync(stage.cloudsFile, clouds)
     return stage
   }
 
