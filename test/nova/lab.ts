@@ -91,12 +91,15 @@ export async function labCloud(
   return cloud
 }
 
-/** Takes back every fault, deletes this run's servers, then brings every host of the run back. */
+/** Takes back every fault and deletes this run's servers, then brings every host of the run back. */
 async function tidy(cloud: CloudUnderTest): Promise<void> {
-  await lab('well', ...cloud.hosts, cloud.quietHost)
+  await Promise.all([lab('well', ...cloud.hosts, cloud.quietHost), deleteServers(cloud)])
+  await bringBack(cloud, [...new Set(cloud.hosts)])
+}
+
+async function deleteServers(cloud: CloudUnderTest): Promise<void> {
   const list = await nova(cloud, 'GET', `/servers/detail?all_tenants=1&name=^${cloud.prefix}-`)
   await Promise.all(list.body.servers.map(({ id }: { id: string }) => nova(cloud, 'DELETE', `/servers/${id}`)))
-  await bringBack(cloud, [...new Set(cloud.hosts)])
 }
 
 /** Hosts without faults are up and enabled afterwards, as docs/nova.md §4.4 orders it. An instance that left several records needs several starts. */
