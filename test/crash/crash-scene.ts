@@ -15,8 +15,8 @@ import { openJournal } from '../../src/journal/journal.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 import type { StartState } from '../../src/simulator/instance-builder.ts'
 import { seedJournal } from './seed.ts'
+import { bundledVictim } from './victim.ts'
 
-const victimFile = fileURLToPath(new URL('./victim.mjs', import.meta.url))
 const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
 const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
 const dead = 'cmp01'
@@ -100,7 +100,8 @@ async function runVictim(
   // Late answers: the moment between Nova's act and its answer must be long enough to die in.
   if (death !== null && 'duringWrite' in death)
     simulator.apiFault({ kind: 'slow', delayMs: 150, method: 'POST', path: /\/action$/ })
-  const child = spawn(process.execPath, [victimFile, JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const victim = await bundledVictim()
+  const child = spawn(process.execPath, [victim, JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   let errors = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -12,8 +12,8 @@ import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { seedJournal } from './seed.ts'
 import { allRecovered, comeBack, cutOff, host, wellOnEither, type Meanwhile, type Stop } from './stop-checks.ts'
+import { bundledVictim } from './victim.ts'
 
-const victimFile = fileURLToPath(new URL('./victim.mjs', import.meta.url))
 const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
 const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
 
@@ -52,7 +52,8 @@ export async function stopAndGoOn(
       ...{ url, access: simulator.cloud(), bmcAccess, journal: path, workflow: workflowFile },
       ...{ beatMs, executor, segment, stops: true, ...stop },
     }
-    const child = spawn(process.execPath, [victimFile, JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const victim = await bundledVictim()
+    const child = spawn(process.execPath, [victim, JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe'] })
     let sentAfter: string[] = []
     const { output, errors } = await lived(child, async () => {
       await sleep(clock, arrivesMs)

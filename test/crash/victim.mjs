@@ -3,7 +3,7 @@
  * which side of its Nth journal commit it dies, or stands still where `stops` says so; without them it lives until its incidents are
  * closed. Stopped, it says so, and waits for its parent to continue it.
  *
- * Plain JavaScript over dist/: a process of its own runs no TypeScript on every supported Node. Run `npm run build` first.
+ * Plain JavaScript over dist/: a process of its own runs no TypeScript on every supported Node. Run `npm run build` first. Started as one file (victim.ts).
  */
 import { readFileSync, writeSync } from 'node:fs'
 import { Daemon } from '../../dist/daemon/daemon.js'
