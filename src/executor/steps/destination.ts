@@ -8,7 +8,8 @@ import type { HostName } from '../../domain/service.ts'
 import type { Run } from '../context.ts'
 import { over } from '../bound.ts'
 import type { StepScene } from '../step-driver.ts'
-import { hostsGivenUp } from './evacuation-records.ts'
+import { hostsGivenUp, hostsOfLost } from './evacuation-records.ts'
+import { attempts } from './recheck.ts'
 
 /**
  * How long an order may stand at `accepted` before Placement is asked. Too short asks for each ordinary evacuation; too long
@@ -42,14 +43,15 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
       return true
     }
     const moves = await openMoves(scene)
-    const [chosen, ...more] = rooms.filter((host) => !moves.some(({ destHost }) => destHost === host))
-    // Of several nobody can tell which is meant: one of them may be left from days when nobody cleaned up.
-    if (more.length > 0) run.destinations.delete(migration.uuid)
-    else if (chosen !== undefined) run.destinations.set(migration.uuid, { host: chosen })
-    else
-      run.destinations.set(migration.uuid, {
-        unread: `an unfinished move of it holds room on ${rooms.join(' and on ')}`,
-      })
+    const free = rooms.filter((host) => !moves.some(({ destHost }) => destHost === host))
+    const lost = hostsOfLost(attempts(recovery))
+    const [chosen, ...more] = free.filter((host) => !lost.includes(host))
+    const learnt = (unread: string): void => void run.destinations.set(migration.uuid, { unread })
+    if (free.length === 0) learnt(`an unfinished move of it holds room on ${rooms.join(' and on ')}`)
+    else if (chosen === undefined) learnt(`an order of it that was lost holds room on ${free.join(' and on ')}`)
+    // One of them may be left from days when nobody cleaned up.
+    else if (more.length > 0) learnt(`there is room for it on ${[chosen, ...more].join(' and on ')}`)
+    else run.destinations.set(migration.uuid, { host: chosen })
     return false
   } catch (thrown) {
     const error = ensureError(thrown)

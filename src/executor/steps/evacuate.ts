@@ -7,8 +7,9 @@
 import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
-import { type Instance, type InstanceAction, type Migration } from '../../domain/instance.ts'
+import type { Instance, InstanceAction, InstanceActionEvent, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
+import type { HostName } from '../../domain/service.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
 import { wasConfirmed } from '../how-far.ts'
@@ -23,6 +24,7 @@ import {
   isRevived,
   isSpare,
   isTaken,
+  orderOf,
   ours,
   recordInForce,
   recordsOf,
@@ -261,13 +263,49 @@ async function settled({ run, watch, plan, signal }: StepScene): Promise<Instanc
   }
 }
 
+/** What tells of its failure: the events of the attempt's own order, or of those whose record it took up. Null: nobody can tell. */
+async function eventsBehind(
+  scene: StepScene,
+  record: StepRecord<'evacuate'>,
+  { uuid }: Migration,
+): Promise<InstanceActionEvent[] | null> {
+  const { run, plan, recovery, signal } = scene
+  const own = record.requestId ?? (await findAction(scene, record))?.requestId
+  const earlier = attempts(recovery).filter((attempt) => recordsOf(attempt).includes(uuid))
+  const orders = own === undefined ? earlier.flatMap((attempt) => orderOf(attempt) ?? []) : [own]
+  const events: InstanceActionEvent[] = []
+  for (const order of orders)
+    events.push(
+      ...(await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, order, { signal }))).events,
+    )
+  return orders.length === 0 ? null : events
+}
+
+/**
+ * An order that was given up has moved the record that waited, and ours is elsewhere: its host may start the guest yet. That host, null while Nova
+ * names none; undefined where the record tells of ours.
+ */
+function elsewhere(
+  { run }: StepScene,
+  record: StepRecord<'evacuate'>,
+  { uuid, destHost }: Migration,
+  events: readonly InstanceActionEvent[] | null,
+): HostName | null | undefined {
+  const isOfEarlier = beforeOf(record).waitingEvacuations?.some(({ migration }) => migration === uuid) === true
+  if (!isOfEarlier || destHost === null || record.requestId === null || events === null) return undefined
+  if (events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error')) return undefined
+  const hosts = events.flatMap(({ event, host }) => (event === 'compute_rebuild_instance' ? [host] : []))
+  const last = hosts.at(-1) ?? null
+  return hosts.includes(destHost) || run.permissions.isFenced(last ?? '') ? undefined : last
+}
+
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
 async function explainFailure(
   scene: StepScene,
   record: StepRecord<'evacuate'>,
   migration: Migration,
 ): Promise<LifeboatError> {
-  const { run, plan, signal } = scene
+  const { run, plan } = scene
   const instance = await settled(scene)
   const noReason = 'Nova gives no reason'
   const spare = spareOf(scene.watch.evacuations(plan.instanceId), beforeOf(record), migration)
@@ -280,11 +318,14 @@ async function explainFailure(
       details,
     })
   }
-  const requestId = record.requestId ?? (await findAction(scene, record))?.requestId ?? null
-  const events =
-    requestId === null
-      ? null
-      : (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
+  const events = await eventsBehind(scene, record, migration)
+  const other = elsewhere(scene, record, migration, events)
+  if (other !== undefined)
+    return new LifeboatError(
+      'GUEST_ON_DESTINATION',
+      `an earlier evacuation that was given up went to ${migration.destHost}; ours may start the guest on ${other ?? 'an unknown host'}`,
+      { certainty: 'unknown', details: { ...details, destination: other } },
+    )
   // A claim that is refused leaves the instance as it was, without a fault: only the event knows why, and where.
   const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
   const reason = instance.fault ?? broken?.details ?? noReason

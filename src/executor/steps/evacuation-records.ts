@@ -44,6 +44,20 @@ export function recordsOf(record: StepRecord): string[] {
   return [...(typeof migration === 'string' ? [migration] : []), ...sparesOf(record)]
 }
 
+/** Nova's id of the order behind an attempt, also where it was someone else's, or its answer was lost, and it was taken for lost. */
+export function orderOf({ requestId, error }: StepRecord): string | null {
+  const request = error?.code === 'EVACUATION_LOST' ? error.details['request'] : null
+  return requestId ?? (typeof request === 'string' ? request : null)
+}
+
+/** Hosts on which orders that were taken for lost hold room: Nova gives it back to nobody. */
+export function hostsOfLost(earlier: readonly StepRecord[]): HostName[] {
+  return earlier.flatMap(({ error }) => {
+    const host = error?.code === 'EVACUATION_LOST' ? error.details['destination'] : null
+    return typeof host === 'string' ? [host] : []
+  })
+}
+
 /** Those of the given records that stand at `accepted`, with the host that each waits for. */
 export function waitingOf(records: readonly Migration[], earlier: readonly StepRecord[]): WaitingEvacuation[] {
   return records

@@ -10,6 +10,7 @@ import type { HostName } from '../../domain/service.ts'
 import { orderedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import { askPlacementEveryMs, destinationOf } from './destination.ts'
+import { orderOf } from './evacuation-records.ts'
 import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
 import { attempts } from './recheck.ts'
@@ -64,25 +65,26 @@ export async function throwIfLost(
   const events = await eventsOf(scene, requestId)
   if (events === null) return null
   const begun = stillAtWork(events, before, run.clock.now())
+  const lost = (message: string): LifeboatError => wasLost(order, message, requestId, destinationOf(run, order))
   const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
   if (!(isNowhere || chosenIsWell)) return begun
   const conducted = events.find(({ event }) => event === 'rebuild_server')
   if (conducted?.result === 'Error')
-    throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
+    throw lost(`Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
   if (conducted === undefined) {
     if (isNowhere && (await neverCame(scene, key, answeredAt, null)))
-      throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
+      throw lost("Nova's conductor never got it, and has taken later ones: the message bus lost it")
     return begun
   }
   if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
-    throw lost(order, 'The chosen host let it go before it claimed the instance')
+    throw lost('The chosen host let it go before it claimed the instance')
   if (begun === null || run.clock.now() - begun.since < nobodyWorksAfter * longestRequestMs) return begun
   if (begun.event === 'rebuild_server' && (await wasOvertaken(scene, key, { answeredAt, at: null })))
-    throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
+    throw lost("Nova's conductor began it and died, and later ones were carried out")
   const at = destinationOf(run, order)
   const isOfChosen = begun.event === 'compute_rebuild_instance' && at !== null && begun.host === at && chosenIsWell
   if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at, begunAt: begun.startedAt })))
-    throw lost(order, `${at} began it, never claimed the instance, and has carried out what was ordered later`)
+    throw lost(`${at} began it, never claimed the instance, and has carried out what was ordered later`)
   return begun
 }
 
@@ -114,7 +116,7 @@ async function requestBehind({ run, plan, recovery, signal }: StepScene): Promis
   const since = attempts(recovery)[0]?.before?.cloudTime
   if (since === undefined) return null
   const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
-  const known = requestsOf(recovery)
+  const known = new Set([...requestsOf(recovery), ...attempts(recovery).map(orderOf)])
   const [found, ...more] = orderedSince(since, actions).filter(
     ({ action, requestId }) => action === 'evacuate' && !known.has(requestId),
   )
@@ -190,11 +192,11 @@ async function eventsOf({ run, plan, signal }: StepScene, requestId: string): Pr
   }
 }
 
-function lost({ uuid }: Migration, message: string): LifeboatError {
+function wasLost({ uuid }: Migration, message: string, request: string, destination: HostName | null): LifeboatError {
   // The next order moves this record (docs/nova.md §2.7).
   return new LifeboatError('EVACUATION_LOST', message, {
     certainty: 'applied',
     retry: 'backoff',
-    details: { spare: [uuid] },
+    details: { spare: [uuid], request, ...(destination !== null && { destination }) },
   })
 }

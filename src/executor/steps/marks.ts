@@ -9,7 +9,7 @@ import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { refuseDeleted } from './deleted-meanwhile.ts'
-import { isRevived, recordsOf } from './evacuation-records.ts'
+import { isRevived, isTaken, recordsOf } from './evacuation-records.ts'
 import { listEvacuations, mayHaveLeft, recheck } from './recheck.ts'
 import { refuseReverted } from './reverted-meanwhile.ts'
 
@@ -52,8 +52,10 @@ export const resetState: StepDriver<'reset-state'> = mark({
       return false
     }
     const records = await listEvacuations(scene)
-    // The evacuation step takes it up.
-    if (records.some((record) => isRevived(record, earlier, run.permissions))) return true
+    const made = records.filter(({ uuid }) => earlier.flatMap(recordsOf).includes(uuid))
+    // The evacuation step takes it up, or waits for a person.
+    if (made.some((record) => isRevived(record, earlier, run.permissions) || isTaken(record, run.permissions)))
+      return true
     return isAtWork(records, [...known, ...earlier.flatMap(recordsOf)])
   },
 })

@@ -4,7 +4,7 @@
  * evacuations shows that one. The instance's history shows both, and which hosts took them. Reads only.
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
-import { LifeboatError } from '../../domain/errors.ts'
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { InstanceAction, InstanceActionEvent } from '../../domain/instance.ts'
 import type { HostName } from '../../domain/service.ts'
@@ -12,7 +12,7 @@ import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { mayHaveStarted } from './guest-started.ts'
-import { beforeOf, recordsOf, waitsAt } from './evacuation-records.ts'
+import { beforeOf, orderOf, recordsOf, waitsAt } from './evacuation-records.ts'
 import { attempts, isRebuilding, mayHaveLeft } from './recheck.ts'
 
 /**
@@ -36,7 +36,11 @@ export function evacuationsOfOthers(
   since: string,
   others: readonly InstanceAction[],
 ): InstanceAction[] {
-  const found = orderedSince(since, others).filter(({ action }) => action === 'evacuate')
+  // One that was taken up and lost is looked at beside ours that were.
+  const lost = attempts(recovery).map(orderOf)
+  const found = orderedSince(since, others).filter(
+    ({ action, requestId }) => action === 'evacuate' && !lost.includes(requestId),
+  )
   // An order whose answer was lost has no id on record: as many of these may be ours. What took up a record has sent nothing.
   const unknown = mayHaveLeft(recovery).filter(
     ({ requestId, globalRequestId }) => requestId === null && globalRequestId !== null,
@@ -82,11 +86,14 @@ export async function refuseTwo(
   })
 }
 
-/** Hosts that have started the guest by an order of ours that was taken for lost, or that waited in a dead host's queue. */
+/**
+ * Hosts that may have started the guest where an order was taken for lost, or waited in a dead host's queue: by that order, or by the one that
+ * followed it, null for one that Nova does not show.
+ */
 async function takenThoughGivenUp(
   { run, plan, recovery, signal }: StepScene,
   record: StepRecord<'evacuate'>,
-): Promise<HostName[]> {
+): Promise<(HostName | null)[]> {
   const { spentEvacuations } = beforeOf(record)
   // One that was taken up again is the one that has landed.
   const isSpent = (attempt: StepRecord): boolean => recordsOf(attempt).every((uuid) => spentEvacuations.includes(uuid))
@@ -96,10 +103,14 @@ async function takenThoughGivenUp(
       (attempt.error?.code === 'EVACUATION_LOST' || waitsAt(attempt) !== null) &&
       isSpent(attempt),
   )
-  const hosts: HostName[] = []
-  for (const { requestId } of givenUp) {
-    if (requestId === null) continue
-    const events = await eventsOf({ run, plan, signal }, requestId)
+  if (givenUp.length === 0) return []
+  const hosts: (HostName | null)[] = []
+  // The earlier order may be the one that has landed, and this one be still on its way.
+  if (record.requestId !== null)
+    hosts.push(...(takenBy(await eventsOf({ run, plan, signal }, record.requestId)) ?? [null]))
+  for (const order of new Set(givenUp.map(orderOf))) {
+    if (order === null) continue
+    const events = await eventsOf({ run, plan, signal }, order)
     // An event without an end is what a lost order leaves.
     const ended = events.filter(({ event, result }) => event === 'compute_rebuild_instance' && result !== null)
     const started = ended.filter(({ result, details }) => result === 'Success' || mayHaveStarted(events, details ?? ''))
@@ -112,7 +123,14 @@ async function eventsOf(
   { run, plan, signal }: Pick<StepScene, 'run' | 'plan' | 'signal'>,
   requestId: string,
 ): Promise<InstanceActionEvent[]> {
-  return (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
+  try {
+    return (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal })))
+      .events
+  } catch (thrown) {
+    // What Nova's database lost with a node of it, nobody carries out.
+    if (ensureError(thrown).code === 'NOT_FOUND') return []
+    throw thrown
+  }
 }
 
 interface Ended {

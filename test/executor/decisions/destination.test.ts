@@ -1,7 +1,7 @@
 /** An order that no destination has taken: where it went is asked of Placement, and what is known is said. */
 import { describe, expect, it } from 'vitest'
 import { sleep } from '../../../src/domain/clock.ts'
-import { LifeboatError } from '../../../src/domain/errors.ts'
+import { errorRecord, LifeboatError } from '../../../src/domain/errors.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
 import type { InstanceAction, InstanceActionEvent } from '../../../src/domain/instance.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
@@ -77,6 +77,24 @@ describe('an order that stands at accepted', () => {
       expect(order.code()).toBe(code)
     },
   )
+
+  it.each([
+    ['one beside', ['dead', 'lost', 'chosen'], 'chosen', 'DESTINATION_DIED'],
+    ['the one of the lost order alone', ['dead', 'lost'], 'lost', null],
+  ])('did not go where an order that was lost holds room: Placement names %s', async (_what, rooms, dies, code) => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    const error = errorRecord(
+      new LifeboatError('EVACUATION_LOST', 'lost', { details: { spare: ['m-0'], destination: 'lost' } }),
+    )
+    stage.recovery.steps.set('0', record({ key: '0', status: 'failed', error }))
+    stage.allocated = rooms
+    const order = following(stage)
+    await stage.clock.advance(10_000)
+    stage.fenced.add(dies)
+    await stage.clock.advance(20_000)
+    expect(order.code()).toBe(code)
+  })
 
   it.each([
     ['the old host alone', ['dead']],

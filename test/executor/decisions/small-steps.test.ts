@@ -466,6 +466,7 @@ describe('marks', () => {
 
     it.each([
       ['the task is what that left', { uuid: 'm-1' }, 'request'],
+      ['that is at work on it again', { uuid: 'm-1', status: 'pre-migrating' }, 'nothingToDo'],
       ['one is under way that is not that', { uuid: 'm-2', status: 'pre-migrating' }, 'nothingToDo'],
       ['another one has just arrived', { uuid: 'm-2', status: 'done' }, 'nothingToDo'],
       ['another one has failed', { uuid: 'm-2', status: 'failed' }, 'request'],

@@ -148,6 +148,34 @@ describe('an earlier evacuation of ours that was given up', () => {
   })
 
   it.each([
+    ['is on another host', [event('compute_rebuild_instance', 'cmp08', null)], 'cmp08'],
+    ['has been taken by nobody', [], 'an unknown host'],
+  ])('may have landed in the place of ours, which %s: that may start the guest yet', async (_what, ours, host) => {
+    const stage = await again('EVACUATION_LOST', taken('alive'))
+    stage.actions[1]!.events = ours
+    const seen = expect(follows(stage, ['m-0'])).rejects.toMatchObject({
+      code: 'GUEST_ON_DESTINATION',
+      message: expect.stringContaining(`on alive and on ${host}`),
+    })
+    await stage.clock.advance(5_000)
+    await seen
+  })
+
+  it('is no matter where it was someone else’s, which was taken up and lost without an end', async () => {
+    const stage = await again('EVACUATION_LOST', [event('rebuild_server', 'vm', null)])
+    const details = { spare: ['m-0'], request: 'req-first' }
+    const error = { ...errorRecord(failed('EVACUATION_LOST')), details }
+    stage.recovery.steps.set('0.go.go.0', record({ key: '0.go.go.0', requestId: null, status: 'failed', error }))
+    expect(await stage.ending(follows(stage, ['m-0']))).toMatchObject({ host: 'alive' })
+  })
+
+  it('is no matter where Nova has no such request any more', async () => {
+    const stage = await again('EVACUATION_LOST', taken('cmp09'))
+    stage.actions = stage.actions.slice(1)
+    expect(await stage.ending(follows(stage, ['m-0']))).toMatchObject({ host: 'alive' })
+  })
+
+  it.each([
     [
       'has no end on the host that began it',
       'EVACUATION_LOST',
