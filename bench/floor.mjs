@@ -9,13 +9,13 @@ const threads = 8
 
 /**
  * Crashes `host` by `crash`, forces it down, evacuates all its instances at 2.94 (from 2.95 on Nova leaves them stopped) and
- * polls until all are active elsewhere. Seconds from the force-down on.
+ * polls until all are active elsewhere. Seconds from the force-down on, which was at `begunAt` by the wall clock, and whom it moved.
  */
 export async function floor({ nova, host, crash, pollMs }) {
   const here = (await nova.call('GET', `/servers/detail?all_tenants=1&host=${host}`)).servers.map(({ id }) => id)
   const { id: service } = await nova.service(host)
   await crash()
-  const began = performance.now()
+  const [began, begunAt] = [performance.now(), Date.now()]
   await nova.call('PUT', `/os-services/${service}`, { forced_down: true })
   const waiting = [...here]
   const thread = async () => {
@@ -26,7 +26,7 @@ export async function floor({ nova, host, crash, pollMs }) {
   for (;;) {
     const { servers } = await nova.call('GET', '/servers/detail?all_tenants=1')
     const back = new Set(servers.filter((server) => isBack(server, host)).map(({ id }) => id))
-    if (here.every((id) => back.has(id))) return { seconds: (performance.now() - began) / 1000, instances: here.length }
+    if (here.every((id) => back.has(id))) return { seconds: (performance.now() - began) / 1000, begunAt, ids: here }
     await sleep(pollMs)
   }
 }

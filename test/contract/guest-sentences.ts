@@ -16,6 +16,9 @@ export function guestSentences(scene: Scene): void {
 
     /** Of what Nova says that is neither true nor false of the guest: the stored power. */
     async function refusesDiagnostics(instance: string, stored: string): Promise<void> {
+      // In the moment of the death libvirt still lists the guest, and no longer knows what nova-compute asks of it.
+      const isGone = async (): Promise<boolean> => (await scene.steps.diagnostics(instance)).status !== 500
+      await scene.steps.until(isGone, 'libvirt has let it go')
       const { status, body } = await scene.steps.diagnostics(instance)
       const message = `Cannot 'get_diagnostics' instance ${instance} while it is in power state ${stored}`
       expect([status, body]).toEqual([409, { conflictingRequest: { code: 409, message } }])
