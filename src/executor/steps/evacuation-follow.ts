@@ -103,15 +103,13 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
     if (seenNow !== 'unseen') {
       seen.askedAt = run.clock.now()
       if ('unclaimed' in seenNow) {
+        // One whose destination is just learnt is not stuck: its host is looked at once it was given its time.
+        const wasChosen = destinationOf(run, seenNow.unclaimed) !== null
         const isNowhere = await learnDestination(scene, seenNow.unclaimed)
-        seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
+        if (wasChosen) seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
         const { chosenWell, begun } = seen
-        seen.begun = await throwIfLost(scene, record, seenNow.unclaimed, {
-          answeredAt: began,
-          isNowhere,
-          chosenWell,
-          begun,
-        })
+        const known = { answeredAt: began, isNowhere, chosenWell, begun }
+        if (wasChosen || isNowhere) seen.begun = await throwIfLost(scene, record, seenNow.unclaimed, known)
       } else if (seen.still !== null)
         sayStill(scene, seen.still, 'EVACUATION_STANDS_STILL', whereItStands(run, seenNow.still))
       continue

@@ -32,6 +32,19 @@ describe('an order that stands at accepted', () => {
     expect(order.code()).toBe('DESTINATION_DIED')
   })
 
+  it('has its history and its host looked at half a minute after it was sent, and not while a busy Nova is at work', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead', 'chosen']
+    stage.up = ['chosen']
+    stage.actions = [action('req-1')]
+    following(stage)
+    await stage.clock.advance(29_000)
+    expect([stage.count('listServices'), stage.count('getAction')]).toEqual([0, 0])
+    await stage.clock.advance(10_000)
+    expect([stage.count('listServices'), stage.count('getAction')]).toEqual([1, 1])
+  })
+
   it('is not looked up when it is taken within seconds', async () => {
     const stage = new Stage()
     stage.migrations = [evacuation(1, waiting)]
@@ -261,7 +274,7 @@ describe('an order that the chosen host began and never claimed', () => {
     const order = following(stage)
     await stage.clock.advance(3 * longestRequestMs)
     expect(order.code()).toBeNull()
-    await stage.clock.advance(30_000)
+    await stage.clock.advance(60_000)
     expect(order.code()).toBe('EVACUATION_LOST')
   })
 
