@@ -136,8 +136,11 @@ export interface Run extends ExecutorContext {
   proofAskedAt: number
   /** Why the proof could not be renewed when it expired; null while it holds. No write passes the gate meanwhile. */
   proofExpired: LifeboatError | null
-  /** Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. */
-  destinations: Map<string, { host: HostName } | { unread: string }>
+  /**
+   * Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. `suspect`: the one host that has room
+   * for the instance, be it only from an order that was lost.
+   */
+  destinations: Map<string, { host: HostName } | { unread: string; suspect?: HostName }>
   /** Whether what was planned is still to be begun. */
   plans: PlansInForce
 }

@@ -27,6 +27,16 @@ export function destinationOf({ destinations }: Pick<Run, 'destinations'>, migra
 }
 
 /**
+ * The destination, or the one host on which an order that was lost holds room: the scheduler may have chosen it again. Enough to look whether that
+ * is well and has let the order go; too little to call the order dead with it.
+ */
+export function suspectOf(run: Pick<Run, 'destinations'>, migration: Migration): HostName | null {
+  const learnt = run.destinations.get(migration.uuid)
+  const suspect = learnt !== undefined && 'unread' in learnt ? learnt.suspect : undefined
+  return destinationOf(run, migration) ?? suspect ?? null
+}
+
+/**
  * Asks Placement where the order went, and keeps what it said. Throws SHUTDOWN alone.
  *
  * @returns whether Placement was read and holds room for the instance nowhere but where it was
@@ -48,7 +58,12 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     const [chosen, ...more] = free.filter((host) => !lost.includes(host))
     const learnt = (unread: string): void => void run.destinations.set(migration.uuid, { unread })
     if (free.length === 0) learnt(`an unfinished move of it holds room on ${rooms.join(' and on ')}`)
-    else if (chosen === undefined) learnt(`an order of it that was lost holds room on ${free.join(' and on ')}`)
+    else if (chosen === undefined) {
+      const unread = `an order of it that was lost holds room on ${free.join(' and on ')}`
+      const [suspect, ...others] = free
+      const isOne = suspect !== undefined && others.length === 0
+      run.destinations.set(migration.uuid, { unread, ...(isOne && { suspect }) })
+    }
     // One of them may be left from days when nobody cleaned up.
     else if (more.length > 0) learnt(`there is room for it on ${[chosen, ...more].join(' and on ')}`)
     else run.destinations.set(migration.uuid, { host: chosen })

@@ -34,7 +34,7 @@ import {
 import { orderedMeanwhile, orderedWhileItLived } from './ordered-meanwhile.ts'
 import { attempts, isRebuilding, listEvacuations, lookAgain, mayHaveLeft, recheck } from './recheck.ts'
 import { mayHaveStarted } from './guest-started.ts'
-import { refuseTwo } from './two-evacuations.ts'
+import { mayBeTaken, refuseTwo } from './two-evacuations.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -285,18 +285,22 @@ async function eventsBehind(
  * An order that was given up has moved the record that waited, and ours is elsewhere: its host may start the guest yet. That host, null while Nova
  * names none; undefined where the record tells of ours.
  */
-function elsewhere(
-  { run }: StepScene,
+async function elsewhere(
+  scene: StepScene,
   record: StepRecord<'evacuate'>,
   { uuid, destHost }: Migration,
   events: readonly InstanceActionEvent[] | null,
-): HostName | null | undefined {
+): Promise<HostName | null | undefined> {
   const isOfEarlier = beforeOf(record).waitingEvacuations?.some(({ migration }) => migration === uuid) === true
   if (!isOfEarlier || destHost === null || record.requestId === null || events === null) return undefined
   if (events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error')) return undefined
+  const earlier = attempts(scene.recovery).filter(
+    (attempt) => attempt.key !== record.key && recordsOf(attempt).includes(uuid),
+  )
+  if (!(await mayBeTaken(scene, earlier, destHost))) return undefined
   const hosts = events.flatMap(({ event, host }) => (event === 'compute_rebuild_instance' ? [host] : []))
   const last = hosts.at(-1) ?? null
-  return hosts.includes(destHost) || run.permissions.isFenced(last ?? '') ? undefined : last
+  return hosts.includes(destHost) || scene.run.permissions.isFenced(last ?? '') ? undefined : last
 }
 
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
@@ -319,7 +323,7 @@ async function explainFailure(
     })
   }
   const events = await eventsBehind(scene, record, migration)
-  const other = elsewhere(scene, record, migration, events)
+  const other = await elsewhere(scene, record, migration, events)
   if (other !== undefined)
     return new LifeboatError(
       'GUEST_ON_DESTINATION',

@@ -16,6 +16,7 @@ import {
   askPlacementEveryMs,
   destinationOf,
   learnDestination,
+  suspectOf,
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
@@ -104,7 +105,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>,
       seen.askedAt = run.clock.now()
       if ('unclaimed' in seenNow) {
         // One whose destination is just learnt is not stuck: its host is looked at once it was given its time.
-        const wasChosen = destinationOf(run, seenNow.unclaimed) !== null
+        const wasChosen = suspectOf(run, seenNow.unclaimed) !== null
         const isNowhere = await learnDestination(scene, seenNow.unclaimed)
         if (wasChosen) seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
         const { chosenWell, begun } = seen

@@ -9,7 +9,7 @@ import { requestsOf, type StepRecord } from '../../domain/incident.ts'
 import type { HostName } from '../../domain/service.ts'
 import { orderedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
-import { askPlacementEveryMs, destinationOf } from './destination.ts'
+import { askPlacementEveryMs, suspectOf } from './destination.ts'
 import { orderOf } from './evacuation-records.ts'
 import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
@@ -64,11 +64,14 @@ export async function throwIfLost(
   if (requestId === null || order.destHost !== null) return null
   const events = await eventsOf(scene, requestId)
   if (events === null) return null
+  const suspect = suspectOf(run, order)
   const begun = stillAtWork(events, before, run.clock.now())
-  const lost = (message: string): LifeboatError => wasLost(order, message, requestId, destinationOf(run, order))
+  const lost = (message: string): LifeboatError => wasLost(order, message, requestId, suspect)
   const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
-  if (!(isNowhere || chosenIsWell)) return begun
   const conducted = events.find(({ event }) => event === 'rebuild_server')
+  // The scheduler has chosen, and no other host shows room: it is that one again.
+  if (conducted?.result === 'Success' && suspect !== null) run.destinations.set(order.uuid, { host: suspect })
+  if (!(isNowhere || chosenIsWell)) return begun
   if (conducted?.result === 'Error')
     throw lost(`Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
   if (conducted === undefined) {
@@ -81,10 +84,9 @@ export async function throwIfLost(
   if (begun === null || run.clock.now() - begun.since < nobodyWorksAfter * longestRequestMs) return begun
   if (begun.event === 'rebuild_server' && (await wasOvertaken(scene, key, { answeredAt, at: null })))
     throw lost("Nova's conductor began it and died, and later ones were carried out")
-  const at = destinationOf(run, order)
-  const isOfChosen = begun.event === 'compute_rebuild_instance' && at !== null && begun.host === at && chosenIsWell
-  if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at, begunAt: begun.startedAt })))
-    throw lost(`${at} began it, never claimed the instance, and has carried out what was ordered later`)
+  const isOfChosen = begun.event === 'compute_rebuild_instance' && begun.host === suspect && chosenIsWell
+  if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at: suspect, begunAt: begun.startedAt })))
+    throw lost(`${suspect} began it, never claimed the instance, and has carried out what was ordered later`)
   return begun
 }
 
@@ -168,7 +170,7 @@ export async function lookAtChosen(
   order: Migration,
   before: SeenWell | null,
 ): Promise<SeenWell | null> {
-  const chosen = destinationOf(run, order)
+  const chosen = suspectOf(run, order)
   if (chosen === null || run.permissions.hasIncident(chosen)) return null
   const { services } = await retryRead(run.clock, signal, () => run.cloud.listServices({ signal }))
   const isWell = services.some(

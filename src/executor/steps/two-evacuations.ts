@@ -43,7 +43,7 @@ export function evacuationsOfOthers(
   )
   // An order whose answer was lost has no id on record: as many of these may be ours. What took up a record has sent nothing.
   const unknown = mayHaveLeft(recovery).filter(
-    ({ requestId, globalRequestId }) => requestId === null && globalRequestId !== null,
+    (attempt) => orderOf(attempt) === null && attempt.globalRequestId !== null,
   ).length
   return found.length > unknown ? found : []
 }
@@ -66,7 +66,7 @@ export async function refuseTwo(
   const mayRun = (host: HostName | null): boolean =>
     host === null || (host !== at && host !== run.host && !run.permissions.isFenced(host))
   const theirs = given.hosts.filter(mayRun)
-  const elsewhere = theirs.length > 0 ? theirs : (await takenThoughGivenUp(scene, record)).filter(mayRun)
+  const elsewhere = theirs.length > 0 ? theirs : (await takenThoughGivenUp(scene, record, at)).filter(mayRun)
   if (elsewhere.length === 0) return
   const destinations = [at, ...elsewhere].filter((host) => host !== null)
   const hosts = [at, ...elsewhere].map((host) => host ?? 'an unknown host')
@@ -91,13 +91,14 @@ export async function refuseTwo(
  * followed it, null for one that Nova does not show.
  */
 async function takenThoughGivenUp(
-  { run, plan, recovery, signal }: StepScene,
+  scene: StepScene,
   record: StepRecord<'evacuate'>,
+  at: HostName | null,
 ): Promise<(HostName | null)[]> {
   const { spentEvacuations } = beforeOf(record)
   // One that was taken up again is the one that has landed.
   const isSpent = (attempt: StepRecord): boolean => recordsOf(attempt).every((uuid) => spentEvacuations.includes(uuid))
-  const givenUp = attempts(recovery).filter(
+  const givenUp = attempts(scene.recovery).filter(
     (attempt) =>
       attempt.key !== record.key &&
       (attempt.error?.code === 'EVACUATION_LOST' || waitsAt(attempt) !== null) &&
@@ -105,18 +106,36 @@ async function takenThoughGivenUp(
   )
   if (givenUp.length === 0) return []
   const hosts: (HostName | null)[] = []
-  // The earlier order may be the one that has landed, and this one be still on its way.
-  if (record.requestId !== null)
-    hosts.push(...(takenBy(await eventsOf({ run, plan, signal }, record.requestId)) ?? [null]))
   for (const order of new Set(givenUp.map(orderOf))) {
     if (order === null) continue
-    const events = await eventsOf({ run, plan, signal }, order)
+    const events = await eventsOf(scene, order)
     // An event without an end is what a lost order leaves.
     const ended = events.filter(({ event, result }) => event === 'compute_rebuild_instance' && result !== null)
     const started = ended.filter(({ result, details }) => result === 'Success' || mayHaveStarted(events, details ?? ''))
     hosts.push(...started.flatMap(({ host }) => host ?? []))
   }
+  // The earlier order may be the one that has landed, and this one be still on its way.
+  if (record.requestId !== null && (await mayBeTaken(scene, givenUp, at)))
+    hosts.push(...(takenBy(await eventsOf(scene, record.requestId)) ?? [null]))
   return hosts
+}
+
+/**
+ * Whether one of these orders may be the one that moved the instance to that host, or failed there: nova-compute writes its event before anything
+ * else (docs/nova.md §2.8), and one that it began elsewhere and never ended has moved nothing.
+ */
+export async function mayBeTaken(
+  scene: Pick<StepScene, 'run' | 'plan' | 'signal'>,
+  earlier: readonly StepRecord[],
+  at: HostName | null,
+): Promise<boolean> {
+  for (const order of new Set(earlier.map(orderOf))) {
+    if (order === null) return true
+    const events = await eventsOf(scene, order)
+    const taken = events.filter(({ event }) => event === 'compute_rebuild_instance')
+    if (taken.some(({ host, result }) => result !== null || (host !== null && host === at))) return true
+  }
+  return false
 }
 
 async function eventsOf(

@@ -196,6 +196,42 @@ describe('an order that the conductor gave up behind the claim of the scheduler'
   })
 })
 
+describe('an order that was sent to the host of a lost one again', () => {
+  const longestRequestMs = 120_000
+  const again = (result: string): Stage => {
+    const stage = new Stage()
+    stage.run.settings = { ...stage.run.settings, longestRequestMs }
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead', 'chosen']
+    stage.up = ['chosen']
+    const details = { spare: ['m-0'], request: 'req-0', destination: 'chosen' }
+    const error = errorRecord(new LifeboatError('EVACUATION_LOST', 'lost', { details }))
+    stage.recovery.steps.set('0', record({ key: '0', requestId: 'req-0', status: 'failed', error }))
+    const conducted = { event: 'rebuild_server', result, host: 'vm', details: null, startedAt: '', finishedAt: null }
+    stage.actions = [action('req-1', { events: [conducted] })]
+    return stage
+  }
+
+  it.each(['Error', 'Success'])('is lost as the first was, where the conductor ended it with %s', async (result) => {
+    const stage = again(result)
+    const order = following(stage)
+    await stage.clock.advance(longestRequestMs)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(60_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
+  })
+
+  it('is dead with that host once the conductor has told one', async () => {
+    const stage = again('Success')
+    stage.shows({ taskState: 'rebuilding' })
+    const order = following(stage)
+    await stage.clock.advance(40_000)
+    stage.fenced.add('chosen')
+    await stage.clock.advance(1_000)
+    expect(order.code()).toBe('DESTINATION_DIED')
+  })
+})
+
 describe('an order that the conductor never began', () => {
   const longestRequestMs = 120_000
   const unbegun = (): Stage => {

@@ -169,6 +169,17 @@ describe('an earlier evacuation of ours that was given up', () => {
     expect(await stage.ending(follows(stage, ['m-0']))).toMatchObject({ host: 'alive' })
   })
 
+  it.each([
+    ['the instance was moved on from where it landed', taken('cmp08')],
+    ['an old Nova does not say which host took ours', [event('compute_rebuild_instance', null)]],
+  ])('is no matter where nobody took it, and %s', async (_what, ours) => {
+    for (const first of [[], [event('compute_rebuild_instance', 'cmp09', null)]]) {
+      const stage = await again('EVACUATION_LOST', first)
+      stage.actions[1]!.events = ours
+      expect(await stage.ending(follows(stage, ['m-0']))).toMatchObject({ host: 'alive' })
+    }
+  })
+
   it('is no matter where Nova has no such request any more', async () => {
     const stage = await again('EVACUATION_LOST', taken('cmp09'))
     stage.actions = stage.actions.slice(1)
