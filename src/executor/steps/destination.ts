@@ -60,7 +60,7 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     if (free.length === 0) learnt(`an unfinished move of it holds room on ${rooms.join(' and on ')}`)
     else if (chosen === undefined) {
       const unread = `an order of it that was lost holds room on ${free.join(' and on ')}`
-      const [suspect, ...others] = free
+      const [suspect, ...others] = rooms
       const isOne = suspect !== undefined && others.length === 0
       run.destinations.set(migration.uuid, { unread, ...(isOne && { suspect }) })
     }

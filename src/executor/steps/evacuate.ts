@@ -34,7 +34,7 @@ import {
 import { orderedMeanwhile, orderedWhileItLived } from './ordered-meanwhile.ts'
 import { attempts, isRebuilding, listEvacuations, lookAgain, mayHaveLeft, recheck } from './recheck.ts'
 import { mayHaveStarted } from './guest-started.ts'
-import { mayBeTaken, refuseTwo } from './two-evacuations.ts'
+import { givenUp, mayBeTaken, refuseTwo } from './two-evacuations.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -294,9 +294,8 @@ async function elsewhere(
   const isOfEarlier = beforeOf(record).waitingEvacuations?.some(({ migration }) => migration === uuid) === true
   if (!isOfEarlier || destHost === null || record.requestId === null || events === null) return undefined
   if (events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error')) return undefined
-  const earlier = attempts(scene.recovery).filter(
-    (attempt) => attempt.key !== record.key && recordsOf(attempt).includes(uuid),
-  )
+  // Whichever of them: each moves the oldest record that stands at `accepted`, not its own (docs/nova.md §2.7).
+  const earlier = givenUp(scene, record)
   if (!(await mayBeTaken(scene, earlier, destHost))) return undefined
   const hosts = events.flatMap(({ event, host }) => (event === 'compute_rebuild_instance' ? [host] : []))
   const last = hosts.at(-1) ?? null

@@ -9,7 +9,7 @@ import { requestsOf, type StepRecord } from '../../domain/incident.ts'
 import type { HostName } from '../../domain/service.ts'
 import { orderedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
-import { askPlacementEveryMs, suspectOf } from './destination.ts'
+import { askPlacementEveryMs, destinationOf, suspectOf } from './destination.ts'
 import { orderOf } from './evacuation-records.ts'
 import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
@@ -65,14 +65,16 @@ export async function throwIfLost(
   const events = await eventsOf(scene, requestId)
   if (events === null) return null
   const suspect = suspectOf(run, order)
-  const begun = stillAtWork(events, before, run.clock.now())
+  const begun = lastOf(events, before, run.clock.now())
+  const seenMs = begun === null ? 0 : run.clock.now() - begun.since
   const lost = (message: string): LifeboatError => wasLost(order, message, requestId, suspect)
   const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
   const conducted = events.find(({ event }) => event === 'rebuild_server')
-  // The scheduler has chosen, and no other host shows room: it is that one again.
-  if (conducted?.result === 'Success' && suspect !== null) run.destinations.set(order.uuid, { host: suspect })
   if (!(isNowhere || chosenIsWell)) return begun
-  if (conducted?.result === 'Error')
+  const isTaken = begun?.event === 'compute_rebuild_instance'
+  // Of a host that an earlier order may have chosen, only what it let pass since the conductor's end says something.
+  const isWaitedFor = isNowhere || destinationOf(run, order) !== null || seenMs >= longestRequestMs
+  if (conducted?.result === 'Error' && !isTaken && isWaitedFor)
     throw lost(`Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
   if (conducted === undefined) {
     if (isNowhere && (await neverCame(scene, key, answeredAt, null)))
@@ -81,10 +83,10 @@ export async function throwIfLost(
   }
   if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
     throw lost('The chosen host let it go before it claimed the instance')
-  if (begun === null || run.clock.now() - begun.since < nobodyWorksAfter * longestRequestMs) return begun
-  if (begun.event === 'rebuild_server' && (await wasOvertaken(scene, key, { answeredAt, at: null })))
+  if (begun === null || begun.result !== null || seenMs < nobodyWorksAfter * longestRequestMs) return begun
+  if (!isTaken && (await wasOvertaken(scene, key, { answeredAt, at: null })))
     throw lost("Nova's conductor began it and died, and later ones were carried out")
-  const isOfChosen = begun.event === 'compute_rebuild_instance' && begun.host === suspect && chosenIsWell
+  const isOfChosen = isTaken && begun.host === suspect && chosenIsWell
   if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at: suspect, begunAt: begun.startedAt })))
     throw lost(`${suspect} began it, never claimed the instance, and has carried out what was ordered later`)
   return begun
@@ -97,17 +99,18 @@ interface KnownOfOrder {
   begun: SeenBegun | null
 }
 
-/** An event of the order that has no end, and since when it is seen so, by the monotonic clock. */
-export type SeenBegun = Pick<InstanceActionEvent, 'event' | 'host' | 'startedAt'> & { since: number }
+/** How far an order has come by its events, and since when that is seen, by the monotonic clock. */
+export type SeenBegun = Pick<InstanceActionEvent, 'event' | 'host' | 'startedAt' | 'result'> & { since: number }
 
-/** The last event without an end. An order that waits in a queue may be begun long after it was given: only what was seen counts. */
-function stillAtWork(events: readonly InstanceActionEvent[], before: SeenBegun | null, now: number): SeenBegun | null {
-  const open = events.filter(({ result }) => result === null)
-  const last = open.find(({ event }) => event === 'compute_rebuild_instance') ?? open[0]
+/** The event of the host that took it, else the conductor's. An order may wait in a queue for long: only what was seen counts. */
+function lastOf(events: readonly InstanceActionEvent[], before: SeenBegun | null, now: number): SeenBegun | null {
+  const named = (name: string): InstanceActionEvent | undefined => events.find(({ event }) => event === name)
+  const last = named('compute_rebuild_instance') ?? named('rebuild_server')
   if (last === undefined) return null
-  const { event, host, startedAt } = last
-  const isSame = before !== null && before.event === event && before.host === host && before.startedAt === startedAt
-  return { event, host, startedAt, since: isSame ? before.since : now }
+  const { event, host, startedAt, result } = last
+  const isSame =
+    before?.event === event && before.host === host && before.startedAt === startedAt && before.result === result
+  return { event, host, startedAt, result, since: isSame ? before.since : now }
 }
 
 /**
@@ -151,6 +154,7 @@ async function isLetGo({ run, watch, plan, signal }: StepScene, requestId: strin
 
 /** How long the host that the scheduler chose is seen to be well, by the monotonic clock. */
 export interface SeenWell {
+  host: HostName
   since: number
   seenAt: number
 }
@@ -179,8 +183,8 @@ export async function lookAtChosen(
   )
   if (!isWell) return null
   const seenAt = run.clock.now()
-  const goesOn = before !== null && seenAt - before.seenAt <= longestGapMs
-  return { since: goesOn ? before.since : seenAt, seenAt }
+  const goesOn = before !== null && before.host === chosen && seenAt - before.seenAt <= longestGapMs
+  return { host: chosen, since: goesOn ? before.since : seenAt, seenAt }
 }
 
 /** Null: Nova has no such action (any more). */

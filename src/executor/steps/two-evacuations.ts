@@ -98,15 +98,10 @@ async function takenThoughGivenUp(
   const { spentEvacuations } = beforeOf(record)
   // One that was taken up again is the one that has landed.
   const isSpent = (attempt: StepRecord): boolean => recordsOf(attempt).every((uuid) => spentEvacuations.includes(uuid))
-  const givenUp = attempts(scene.recovery).filter(
-    (attempt) =>
-      attempt.key !== record.key &&
-      (attempt.error?.code === 'EVACUATION_LOST' || waitsAt(attempt) !== null) &&
-      isSpent(attempt),
-  )
-  if (givenUp.length === 0) return []
+  const earlier = givenUp(scene, record).filter(isSpent)
+  if (earlier.length === 0) return []
   const hosts: (HostName | null)[] = []
-  for (const order of new Set(givenUp.map(orderOf))) {
+  for (const order of new Set(earlier.map(orderOf))) {
     if (order === null) continue
     const events = await eventsOf(scene, order)
     // An event without an end is what a lost order leaves.
@@ -115,9 +110,16 @@ async function takenThoughGivenUp(
     hosts.push(...started.flatMap(({ host }) => host ?? []))
   }
   // The earlier order may be the one that has landed, and this one be still on its way.
-  if (record.requestId !== null && (await mayBeTaken(scene, givenUp, at)))
+  if (record.requestId !== null && (await mayBeTaken(scene, earlier, at)))
     hosts.push(...(takenBy(await eventsOf(scene, record.requestId)) ?? [null]))
   return hosts
+}
+
+/** The attempts before this one whose order was taken for lost, or waits in a dead host's queue. */
+export function givenUp({ recovery }: Pick<StepScene, 'recovery'>, { key }: StepRecord): StepRecord[] {
+  return attempts(recovery).filter(
+    (attempt) => attempt.key !== key && (attempt.error?.code === 'EVACUATION_LOST' || waitsAt(attempt) !== null),
+  )
 }
 
 /**

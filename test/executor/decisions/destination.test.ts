@@ -221,14 +221,27 @@ describe('an order that was sent to the host of a lost one again', () => {
     expect(order.code()).toBe('EVACUATION_LOST')
   })
 
-  it('is dead with that host once the conductor has told one', async () => {
+  it('is not dead with that host: it may have gone elsewhere since Placement was asked', async () => {
     const stage = again('Success')
     stage.shows({ taskState: 'rebuilding' })
     const order = following(stage)
     await stage.clock.advance(40_000)
     stage.fenced.add('chosen')
-    await stage.clock.advance(1_000)
-    expect(order.code()).toBe('DESTINATION_DIED')
+    await stage.clock.advance(600_000)
+    expect(order.code()).toBeNull()
+  })
+
+  it('is waited for as long from when the conductor gave it up: until then that host had nothing to take', async () => {
+    const stage = again('Error')
+    const [late] = stage.actions
+    stage.actions = [{ ...late!, events: [] }]
+    const order = following(stage)
+    await stage.clock.advance(3 * longestRequestMs)
+    stage.actions = [late!]
+    await stage.clock.advance(longestRequestMs - 15_000)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(60_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
   })
 })
 
@@ -349,6 +362,23 @@ describe('an order that the chosen host began and never claimed', () => {
     await stage.clock.advance(30_000)
     expect(order.code()).toBe('EVACUATION_LOST')
   })
+})
+
+it('an order that the conductor gave up and a host has begun all the same is not lost', async () => {
+  const stage = new Stage()
+  stage.run.settings = { ...stage.run.settings, longestRequestMs: 60_000 }
+  stage.migrations = [evacuation(1, waiting)]
+  stage.allocated = ['dead', 'chosen']
+  stage.up = ['chosen']
+  const event = { host: 'chosen', details: null, startedAt: '2030-01-01T12:00:05', finishedAt: null }
+  const events = [
+    { ...event, event: 'rebuild_server', result: 'Error' },
+    { ...event, event: 'compute_rebuild_instance', result: null },
+  ]
+  stage.actions = [action('req-1', { events })]
+  const order = following(stage)
+  await stage.clock.advance(600_000)
+  expect(order.code()).toBeNull()
 })
 
 describe('a record that was taken up', () => {

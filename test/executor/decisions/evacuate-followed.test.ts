@@ -503,6 +503,16 @@ describe('following an evacuation', () => {
         })
       })
 
+      it('and another that waits elsewhere has moved its record: whichever took its order counts', async () => {
+        const stage = afterLost({}, [])
+        stage.actions[1]!.events = []
+        const details = { migration: 'm-2', destination: 'alive', queued: true }
+        const error = errorRecord(failed('DESTINATION_DIED', { details }))
+        stage.recovery.steps.set('1', record({ key: '1', requestId: 'req-2', status: 'failed', error }))
+        stage.actions.push(action('req-2', { events: [refused] }))
+        expect(await how(stage, { before: before(waits) })).toMatchObject({ code: 'GUEST_ON_DESTINATION' })
+      })
+
       it.each([
         ['ours moved it, and failed', [refused]],
         ['the conductor gave ours up', [event('rebuild_server')]],
