@@ -60,7 +60,8 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     if (free.length === 0) learnt(`an unfinished move of it holds room on ${rooms.join(' and on ')}`)
     else if (chosen === undefined) {
       const unread = `an order of it that was lost holds room on ${free.join(' and on ')}`
-      const [suspect, ...others] = rooms
+      // Room that was passed over above may be that of this order, too.
+      const [suspect, ...others] = hosts.filter((host) => host !== run.host)
       const isOne = suspect !== undefined && others.length === 0
       run.destinations.set(migration.uuid, { unread, ...(isOne && { suspect }) })
     }

@@ -295,7 +295,8 @@ async function elsewhere(
   if (!isOfEarlier || destHost === null || record.requestId === null || events === null) return undefined
   if (events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error')) return undefined
   // Whichever of them: each moves the oldest record that stands at `accepted`, not its own (docs/nova.md §2.7).
-  const earlier = givenUp(scene, record)
+  const isBehind = (attempt: StepRecord): boolean => attempt.key !== record.key && recordsOf(attempt).includes(uuid)
+  const earlier = [...givenUp(scene, record), ...attempts(scene.recovery).filter(isBehind)]
   if (!(await mayBeTaken(scene, earlier, destHost))) return undefined
   const hosts = events.flatMap(({ event, host }) => (event === 'compute_rebuild_instance' ? [host] : []))
   const last = hosts.at(-1) ?? null

@@ -67,6 +67,9 @@ export async function throwIfLost(
   const suspect = suspectOf(run, order)
   const begun = lastOf(events, before, run.clock.now())
   const seenMs = begun === null ? 0 : run.clock.now() - begun.since
+  // Placement was asked after the conductor had been seen to end: no other host has the room of this order.
+  const wasToldBefore = before?.event === 'rebuild_server' && before.result === 'Success'
+  if (wasToldBefore && suspect !== null) run.destinations.set(order.uuid, { host: suspect })
   const lost = (message: string): LifeboatError => wasLost(order, message, requestId, suspect)
   const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
   const conducted = events.find(({ event }) => event === 'rebuild_server')

@@ -221,14 +221,18 @@ describe('an order that was sent to the host of a lost one again', () => {
     expect(order.code()).toBe('EVACUATION_LOST')
   })
 
-  it('is not dead with that host: it may have gone elsewhere since Placement was asked', async () => {
+  it.each([
+    ['before Placement was asked after the conductor had told a host', 30_000, null],
+    ['after that', 40_000, 'DESTINATION_DIED'],
+  ])('is dead with that host where it dies %s', async (_what, afterMs, code) => {
     const stage = again('Success')
     stage.shows({ taskState: 'rebuilding' })
     const order = following(stage)
-    await stage.clock.advance(40_000)
+    await stage.clock.advance(afterMs)
     stage.fenced.add('chosen')
-    await stage.clock.advance(600_000)
-    expect(order.code()).toBeNull()
+    stage.up = []
+    await stage.clock.advance(1_000)
+    expect(order.code()).toBe(code)
   })
 
   it('is waited for as long from when the conductor gave it up: until then that host had nothing to take', async () => {
