@@ -27,8 +27,8 @@ export function destinationOf({ destinations }: Pick<Run, 'destinations'>, migra
 }
 
 /**
- * The destination, or the one host on which an order that was lost holds room: the scheduler may have chosen it again. Enough to look whether that
- * is well and has let the order go; too little to call the order dead with it.
+ * The destination, or the one host on which an order that was lost holds room: the scheduler may have chosen it again. That is enough to look whether
+ * the host is well and has let the order go. The order is dead with it only once the conductor was seen to have told a host (lost-order.ts).
  */
 export function suspectOf(run: Pick<Run, 'destinations'>, migration: Migration): HostName | null {
   const learnt = run.destinations.get(migration.uuid)

@@ -141,7 +141,7 @@ interface Seen {
   unclaimedSince: number | null
   /** For how long the host that the scheduler chose for it is seen to be well. */
   chosenWell: SeenWell | null
-  /** What has begun it and not ended it. */
+  /** How far it has come by its events. */
   begun: SeenBegun | null
   askedAt: number
 }

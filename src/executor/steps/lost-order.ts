@@ -50,7 +50,7 @@ export const mustBeTakenWithinMs = 30_000
  * @param known.answeredAt when Nova's answer to it was known, by the monotonic clock
  * @param known.chosenWell for how long the chosen host is seen to be well; null: no host is known, or it is not
  * @param known.begun what this told of it the last time
- * @returns what is seen to be at work on it
+ * @returns how far it has come by its events, to be handed back the next time
  */
 export async function throwIfLost(
   scene: StepScene,
