@@ -48,7 +48,9 @@ export function earlierRecovery(
     const provenDeadSince = (host: string): boolean => {
       // A proof that was revoked proves nothing: its host may never have been off.
       const kinds: EntryKind[] = ['proof.recorded', 'proof.voided']
-      const [last] = journal.read({ host, kinds, after: end.seq, newestFirst: true, limit: 1 })
+      const read = journal.read({ host, kinds, after: end.seq, newestFirst: true })
+      // Where only a person's word was revoked, no proof was.
+      const last = read.find((entry) => entry.kind !== 'proof.voided' || entry.data.unproven !== true)
       return last?.kind === 'proof.recorded'
     }
     return { ...told(folded, recovery), plannedAt, endedAt: end.at, provenDeadSince }

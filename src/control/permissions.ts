@@ -4,7 +4,7 @@
  * docs/architecture.md lists the executor's own, and those of a process and of a crash.
  */
 import type { Clock } from '../domain/clock.ts'
-import type { Incident } from '../domain/incident.ts'
+import { failureOf, type Incident } from '../domain/incident.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Segment } from '../domain/segment.ts'
@@ -124,6 +124,14 @@ export function createPermissions(parts: {
     const isCancelled = incident.cancelled !== null
     if (incident.cancelled !== null && act === 'begins')
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
+    const frozen = monitor.frozen()
+    const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
+    const verdict = monitor.verdict(incident.host)
+    // Whatever holds it: the fresh look ends the incident of a host that beats again, before anything is done to it. Held for an order
+    // instead, it would outlast the host's return, and its next death would begin half way through this one.
+    const isUntouched = failureOf(incident) === 'host' && incident.proof === null && incident.revoked === null
+    if (isUntouched && verdict?.kind === 'healthy' && frozen === null && stale === null)
+      return { allowed: true, hostIsBack: `the host is back: ${verdict.message}` }
     // Opened while the daemon was armed: the person who set observe since then wants nothing to be sent.
     if (parts.mode() === 'observe' && incident.mode === 'armed' && !isCancelled)
       return {
@@ -136,13 +144,10 @@ export function createPermissions(parts: {
     // A pause stops what has not begun: a guest that we brought over and left off waits for its start through no fault of its owner.
     const ordered = act === 'begins' ? orderHolds(incident.host, parts.orders, segments) : null
     if (ordered !== null) return { allowed: false, ...ordered }
-    const frozen = monitor.frozen()
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
-    const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
     if (stale !== null) return { allowed: false, hold: 'FROZEN', message: stale }
     // Its host lives: neither a proof nor the brake is about it.
     if (incident.crashed !== null) return { allowed: true }
-    const verdict = monitor.verdict(incident.host)
     if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
       return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }
     const declared = verdict?.kind === 'declared-down' && parts.segmentOfIncident(incident).onDeclaredDown !== 'recover'

@@ -190,10 +190,11 @@ export interface EntryData {
     theirs?: true
   }
 
-  /** The host showed life after it was proven dead: neither the proof nor an attestation made before counts any more:
-   * the proof is revoked. `proof.voided` is the stored name.
+  /**
+   * The host showed life after it was proven dead: the proof is revoked, and what people said of its death before counts no more.
+   * `proof.voided` is the stored name. `unproven`: there was no proof yet, only a person's attestation or their override of the brake.
    */
-  'proof.voided': { code: string; message: string; updatedAt: string | null }
+  'proof.voided': { code: string; message: string; updatedAt: string | null; unproven?: true }
   /** How far a host is on its way back, after its incident. */
   'return.changed': { from: ReturnState; to: ReturnState; code: string; message: string; leftovers?: Leftover[] }
   /** What we had set on the service is taken back, or gone: `change` is what we wrote ourselves. Nothing on it is ours any more. */
@@ -225,7 +226,8 @@ export interface EntryData {
   'review.signed-off': { by: string; text: string; via?: Via }
 
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
-  'operator.statement': { by: string; statement: string; unixUser?: string; via?: Via }
+  /** `seenAt`: the stamp of its host's row in Nova, as it was known then; later releases alone have it. */
+  'operator.statement': { by: string; statement: string; unixUser?: string; seenAt?: string | null; via?: Via }
   /** `until` null: until the next reload or start. */
   'operator.log-level': {
     by: string
@@ -269,11 +271,16 @@ export interface EntryData {
     late?: { from: string; because: LateReason }
     via?: Via
   }
+  /**
+   * Without a `source` it ends everybody's orders of the scope. `through`, with the source null: it ends the order of that API's field alone, or
+   * (null) a person's other order alone; without it, as in older releases, both.
+   */
   'operator.maintenance-ended': {
     scope: Scope
     by: string
     reason: string
     source?: string | null
+    through?: 'masakari' | null
     plan?: number
     via?: Via
   }

@@ -128,6 +128,11 @@ export interface Incident {
   disksInUse: Map<string, DiskInUse>
   /** A person's attestation that the host is dead; stored as `operator.statement`. */
   attestation: { by: string; statement: string; unixUser?: string } | null
+  /**
+   * When a person last said that the host is dead or let it past the brake, ISO, and the stamp of its row that was known then (undefined: an
+   * entry of an older release, or an override). Null: nobody did, or life has overtaken it.
+   */
+  word: { at: string; seenAt?: string | null } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
   attestedSince: boolean
   /** The attestation answered a hold for signs of life, since the last proof: the witness that finds the host alive is explained. */
@@ -240,6 +245,7 @@ function openIncident(
     changedByOthers: null,
     startOrder: null,
     attestation: null,
+    word: null,
     attestedSince: false,
     witnessExplained: false,
     provenOn: null,
@@ -295,7 +301,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       }
       incident.proof = null
       incident.provenOn = null
-      incident.attestation = null
+      incident.attestation = incident.word = null
       // What a person said of the first death says nothing about the next one.
       incident.attestedSince = incident.witnessExplained = false
       incident.override = null
@@ -303,13 +309,17 @@ function applyToHost(incident: Incident, entry: Entry): void {
     case 'service.marked':
       incident.ourFlags = entry.data
       break
-    case 'operator.statement':
-      incident.attestation = entry.data
+    case 'operator.statement': {
+      const { seenAt, ...attestation } = entry.data
+      incident.attestation = attestation
+      incident.word = { at: entry.at, ...(seenAt !== undefined && { seenAt }) }
       incident.attestedSince = true
       if (incident.held?.code === 'HOST_ALIVE') incident.witnessExplained = true
       break
+    }
     case 'operator.override':
       incident.override = entry.data
+      incident.word ??= { at: entry.at }
       break
     case 'operator.cancelled':
       incident.cancelled = entry.data

@@ -31,6 +31,7 @@ import { recall, workedOnElsewhere } from './recall.ts'
 import { readPresence, Removal, staysRemovedMs } from './removal.ts'
 import { judgeRecheck } from './host-recheck.ts'
 import { stillMs } from './service-liveness.ts'
+import { noteLife } from './signs-of-life.ts'
 import { Slots, type SharedQueue } from './slots.ts'
 import type { Surroundings } from './surroundings.ts'
 import { readAhead, requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
@@ -187,6 +188,8 @@ export class IncidentRunner {
     if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
     for (let looks = 1; ; looks++) {
       const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
+      // No poll may have seen this row: a word from before a life that nobody watched must not prove the next death.
+      if (frozen === null) noteLife(this.#run, verdict)
       const incident = this.#incident
       const judged = judgeRecheck({
         verdict,

@@ -18,6 +18,7 @@ import { isUnread, restOn } from './proof-age.ts'
 import { retryRead } from './retry.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
 import { stillMs } from './service-liveness.ts'
+import { noteLife } from './signs-of-life.ts'
 
 const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
@@ -66,6 +67,7 @@ export class SecondFencing {
     this.#looks = isDead ? 0 : this.#looks + 1
     if (!isDead) this.#lookAgainAt = clock.now() + pauseAfter(this.#looks, lookAgainMs, rarestLookMs)
     if (frozen !== null) return this.#wait('FROZEN', frozen)
+    noteLife(this.#run, verdict)
     if (!isDead) {
       const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated until it is silent and has been fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
       return this.#wait('HOST_ALIVE', message)

@@ -135,9 +135,14 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       })
     }
     case 'proof.voided':
+      // Its incident ends in a moment, and that is told.
+      if (entry.data.unproven && entry.data.code === 'BEATING') return null
       return draft(entry, known, 'proof-voided', {
         code: entry.data.code,
-        message: `${entry.host} is not dead any more: ${entry.data.message}`,
+        message: entry.data.unproven
+          ? `${entry.host} showed life (${entry.data.message}): attestations and overrides given before count no more`
+          : `${entry.host} is not dead any more: ${entry.data.message}`,
+        ...(entry.data.unproven && { severity: 'warning' as const }),
       })
     case 'incident.closed': {
       if (incident !== undefined && incident.process !== null) return processOver(entry, known, incident)

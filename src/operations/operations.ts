@@ -133,7 +133,11 @@ export function createOperations(parts: OperationsParts): Operations {
       kind: 'operator.statement',
       actor: `operator:${by}`,
       host,
-      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
+      data: {
+        ...{ by, statement: proof, seenAt: verdict.evidence.updatedAt },
+        ...(unixUser !== undefined && { unixUser }),
+        ...known(via),
+      },
     }
     const open = store.openOn(host)
     // Its incident would end at once, and the word with it.

@@ -47,16 +47,18 @@ export function orderTryAgain(id: IncidentId, order: TryAgainOrder, parts: TryAg
     throw new LifeboatError('PROOF_INVALID', `"${by}" is not a person who can be asked how they knew; give your name`)
   const actor = `operator:${by}`
   const reason = order.reason === '' ? (proof ?? '') : order.reason
+  const verdict = parts.monitor.verdict(host) ?? null
+  const seenAt = verdict?.evidence.updatedAt ?? null
   const rows = (opened: IncidentId): NewEntry[] => {
     const about = { actor, incident: opened, host }
     return [
       { kind: 'operator.again', ...about, data: { by, reason, of: id, ...known(via) } },
       ...(proof === null
         ? []
-        : [{ kind: 'operator.statement' as const, ...about, data: { by, statement: proof, ...known(via) } }]),
+        : [{ kind: 'operator.statement' as const, ...about, data: { by, statement: proof, seenAt, ...known(via) } }]),
     ]
   }
-  const opened = parts.watch.open(host, parts.monitor.verdict(host) ?? null, by, rows)
+  const opened = parts.watch.open(host, verdict, by, rows)
   const named = (instance: string) => ({ id: instance, name: instances.get(instance)?.plan.name ?? instance })
   return {
     incident: opened,

@@ -103,6 +103,7 @@ class PeriodFold {
         if (incident !== null && !this.provenAt.has(incident)) this.provenAt.set(incident, entry.data.proof.provenAt)
         break
       case 'proof.voided':
+        if (entry.data.unproven) break
         for (const verdict of this.verdicts)
           if (incident !== null && verdict.incident === incident) verdict.false = 'life-after-proof'
         break

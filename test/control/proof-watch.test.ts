@@ -113,8 +113,69 @@ describe('a proof is voided', () => {
   test('only of the host that lives, and only when there is one', () => {
     const other = { ...verdict('healthy', null), host: 'cmp02' }
     expect(revoked(other)).toBe(0)
-    expect(revoked(verdict('healthy', null), [incident({ proof: null })])).toBe(0)
+    expect(revoked(verdict('healthy', null), [incident({ proof: null, word: null })])).toBe(0)
     expect(revoked(verdict('host-down', '2026-01-01T00:05:00.000000'))).toBe(0)
     expect(revokedProofs([verdict('healthy', null)], { open: () => [] })).toEqual([])
+  })
+})
+
+describe("a person's word from before there is a proof", () => {
+  const word = { at: '2026-01-01T00:02:00.500Z', seenAt: '2026-01-01T00:00:50.000000' }
+  const attestation = { by: 'ann', statement: 'it burns' }
+  const vouched = (change: Partial<Incident> = {}): Incident =>
+    incident({ proof: null, word, attestation, verdict: before, ...change } as unknown as Partial<Incident>, [])
+  /** The row as it was when the incident was opened, but for the stamp. */
+  const untouched = { forcedDown: false, status: 'enabled', disabledReason: undefined }
+  const stamped = (kind: VerdictKind, at: string, probes: ProbeReading[] = [], row: object = {}): Verdict =>
+    verdict(kind, at, probes, { ...untouched, ...row })
+
+  test.each(['contradiction', 'healthy', 'host-down', 'suspect', 'unknown', 'maintenance'] as const)(
+    'counts no more once the host has beaten, though the verdict is %s',
+    (kind) => {
+      const seen = stamped(kind, '2026-01-01T00:03:00.000000')
+      const [entry] = revokedProofs([seen], { open: () => [vouched()] })
+      expect(entry).toMatchObject({ kind: 'proof.voided', data: { unproven: true } })
+    },
+  )
+
+  test('outlasts a beat from before it was given, and a flag that a person set since', () => {
+    const known = vouched({ word: { ...word, seenAt: '2026-01-01T00:02:00.000000' } })
+    expect(revoked(stamped('host-down', '2026-01-01T00:02:00.000000'), [known])).toBe(0)
+    const declared = stamped('declared-down', '2026-01-01T00:03:00.000000', [], { forcedDown: true })
+    expect(revoked(declared, [vouched()])).toBe(0)
+  })
+
+  test('counts no more once a probe has found the host alive, but where it explained that witness', () => {
+    const seen = stamped('service-down', '2026-01-01T00:00:50.000000', alive('2026-01-01T00:02:10.000Z'))
+    expect(revoked(seen, [vouched()])).toBe(1)
+    expect(revoked(seen, [vouched({ witnessExplained: true })])).toBe(0)
+  })
+
+  test.each([
+    [
+      'a wall clock of ours that is an hour behind',
+      { at: '2025-12-31T23:02:00.500Z', seenAt: '2026-01-01T00:03:00.000000' },
+      0,
+    ],
+    [
+      'a wall clock of ours that is an hour ahead',
+      { at: '2026-01-01T01:02:00.500Z', seenAt: '2026-01-01T00:00:50.000000' },
+      1,
+    ],
+    ['an older release, by its own time', { at: '2026-01-01T00:03:01.000Z' }, 0],
+    ['an older release, by its own time', { at: '2026-01-01T00:02:59.000Z' }, 1],
+  ])('is compared with a later stamp under %s (%j)', (_clock, given, expected) => {
+    expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000'), [vouched({ word: given })])).toBe(expected)
+  })
+
+  test('that only lets a host past the brake is ended by a beat alone: it does not say that the host is dead', () => {
+    const override = vouched({ attestation: null, word: { at: word.at } })
+    const found = stamped('service-down', '2026-01-01T00:00:50.000000', alive('2026-01-01T00:02:10.000Z'))
+    expect(revoked(found, [override])).toBe(0)
+    expect(revoked(stamped('healthy', '2026-01-01T00:03:00.000000'), [override])).toBe(1)
+  })
+
+  test('is not looked for where nobody gave one', () => {
+    expect(revoked(stamped('healthy', '2026-01-01T00:03:00.000000'), [vouched({ word: null })])).toBe(0)
   })
 })

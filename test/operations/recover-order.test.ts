@@ -4,6 +4,8 @@ import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { createOperations, type OperationsParts } from '../../src/operations/operations.ts'
 
+const stamp = '2026-01-01T00:00:50.000000'
+
 function operations(
   incident: Partial<Incident> | null,
   held: string | null = null,
@@ -24,7 +26,7 @@ function operations(
 
 function seen(changes: { verdict?: object; frozen?: object; lastPoll?: object }) {
   return {
-    verdict: { kind: 'host-down', message: 'dead' },
+    verdict: { kind: 'host-down', message: 'dead', evidence: { updatedAt: stamp } },
     frozen: null,
     lastPoll: { ok: true, error: null },
     ...changes,
@@ -36,7 +38,7 @@ const order = { host: 'cmp01', by: 'ann', proof: 'I pulled its cords' }
 /** Refusals are thrown at once; the API turns both ways into an answer. */
 const asked = async (what: () => Promise<unknown>): Promise<unknown> => what()
 
-it('a statement keeps the person and the account', async () => {
+it('a statement keeps the person, the account, and the last stamp of the host that was known', async () => {
   const { written, it: asking } = operations({})
   expect(await asking.recover({ ...order, unixUser: 'root' })).toEqual({ incident: 'i-1', held: null })
   expect(written).toEqual([
@@ -45,7 +47,7 @@ it('a statement keeps the person and the account', async () => {
       actor: 'operator:ann',
       host: 'cmp01',
       incident: 'i-1',
-      data: { by: 'ann', statement: order.proof, unixUser: 'root' },
+      data: { by: 'ann', statement: order.proof, seenAt: stamp, unixUser: 'root' },
     },
   ])
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import { asked, journal, poll } from './broken.ts'
-import { evacuatedThoughAlive, givenUpForTheCloud } from './laws-of-life.ts'
+import { evacuatedThoughAlive, givenUpForTheCloud, provenByAnOldWord } from './laws-of-life.ts'
 import { fencedWithoutALook } from './laws-of-looks.ts'
 import { begunAgainstTheRules, fencedAgainstTheBrake, type Ruled } from './laws-of-rules.ts'
 import { fencedAgainstAPerson, overwrittenDisables } from './laws-of-services.ts'
@@ -64,6 +64,17 @@ describe('an evacuation', () => {
     expect(evacuatedThoughAlive(journal(proven({ proves: 'storage' }), seen, evacuation))).toEqual([])
     expect(evacuatedThoughAlive(journal(proven(), seen, stated, evacuation))).toEqual([])
     expect(evacuatedThoughAlive(journal(proven(), stated, voided, seen, evacuation))).toHaveLength(1)
+  })
+})
+
+describe("a proof by a person's word", () => {
+  const byWord = proven({ strength: 'statement' })
+  const beats = { kind: 'verdict.changed', data: { kind: 'healthy' } }
+
+  it('that is older than the last beat of the host breaks a law', () => {
+    expect(provenByAnOldWord(journal(stated, beats, byWord))).toHaveLength(1)
+    expect(provenByAnOldWord(journal(beats, stated, byWord))).toEqual([])
+    expect(provenByAnOldWord(journal(stated, beats, proven()))).toEqual([])
   })
 })
 

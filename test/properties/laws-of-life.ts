@@ -27,6 +27,20 @@ export function evacuatedThoughAlive(entries: readonly Entry[]): string[] {
   })
 }
 
+/** A person's word proves no death that came after a life which they had not seen end. */
+export function provenByAnOldWord(entries: readonly Entry[]): string[] {
+  const livedAt = new Map<string, number>()
+  const statedAt = new Map<string, number>()
+  return entries.flatMap((entry) => {
+    const { incident, host, seq } = entry
+    if (entry.kind === 'verdict.changed' && isBeating(entry.data)) livedAt.set(host ?? '', seq)
+    if (entry.kind === 'operator.statement') statedAt.set(incident ?? '', seq)
+    if (entry.kind !== 'proof.recorded' || entry.data.proof.strength !== 'statement') return []
+    const isOld = (livedAt.get(host ?? '') ?? 0) > (statedAt.get(incident ?? '') ?? 0)
+    return isOld ? [`entry ${seq}: ${host} is proven dead by a word from before it lived`] : []
+  })
+}
+
 /** The look right before a fencing changes verdicts as a poll does, and the next poll puts them on record, with their own time. */
 function foundMeanwhile(later: readonly Entry[], act: Entry, known: Verdict | undefined): Verdict | undefined {
   const next = later.find((entry) => entry.kind === 'verdict.changed' && entry.host === act.host)

@@ -11,7 +11,7 @@ import {
   stoppedOnesThatRun,
   wasOrdered,
 } from './laws-of-ends.ts'
-import { evacuatedThoughAlive, givenUpForTheCloud } from './laws-of-life.ts'
+import { evacuatedThoughAlive, givenUpForTheCloud, provenByAnOldWord } from './laws-of-life.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { fencedWithoutALook, sentWithoutALook } from './laws-of-looks.ts'
 import { contradictsTheOneBefore } from './laws-of-memory.ts'
@@ -38,6 +38,7 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...begunAgainstTheRules(entries, scenario),
     ...overwrittenDisables(ran.requests),
     ...evacuatedThoughAlive(entries),
+    ...provenByAnOldWord(entries),
     ...givenUpForTheCloud(entries),
     ...sentWithoutALook(stage),
     ...fencedWithoutALook(entries, ran.requests),
