@@ -6,7 +6,7 @@
  */
 import type { Incident } from '../domain/incident.ts'
 import type { HostName } from '../domain/service.ts'
-import { beatingUnderOurFlags, looksDead, type Verdict } from '../domain/verdict.ts'
+import { beatingUnderOurFlags, looksDead, type Evidence, type Verdict } from '../domain/verdict.ts'
 import type { BrakeFacts } from '../monitor/brake.ts'
 
 export interface BrakeSources {
@@ -48,6 +48,21 @@ export function brakeFacts({
     domains: domains(host),
   })
   const isFenced = ({ kind, segment }: Verdict): boolean => kind === 'service-down' && fencesIsolated(segment)
+  const mayBeDead = ({ host, segment, kind, evidence }: Verdict): boolean => {
+    switch (kind) {
+      case 'host-down':
+        return true
+      case 'suspect':
+        // Nova calls one cut-off host after another down: each counts before that, or the first of a rack is fenced before the rest count.
+        return looksDead(evidence, confirmAfterBeats) || (fencesIsolated(segment) && isSilent(evidence))
+      case 'unknown':
+        // Nova says down, nobody keeps it out on purpose, and we have not watched long enough to say so ourselves.
+        return evidence.state === 'down' && (evidence.status === 'enabled' || isSetAside(host)) && !evidence.forcedDown
+      default:
+        return false
+    }
+  }
+  const isSilent = ({ missedBeats }: Evidence): boolean => missedBeats >= confirmAfterBeats
   return {
     blind,
     fleet: verdicts.map(place),
@@ -57,7 +72,7 @@ export function brakeFacts({
         waits: incident.proof === null && incident.cancelled === null,
       })),
       ...verdicts
-        .filter((it) => !open.has(it.host) && (mayBeDead(it, confirmAfterBeats, isSetAside(it.host)) || isFenced(it)))
+        .filter((it) => !open.has(it.host) && (mayBeDead(it) || isFenced(it)))
         .map((verdict) => ({ ...place(verdict), waits: verdict.kind === 'host-down' || isFenced(verdict) })),
     ],
     // A host that Nova no longer lists is gone for good: it is no part of any scope.
@@ -75,18 +90,4 @@ export function brakeFacts({
 
 function beats({ kind, reason }: Verdict): boolean {
   return kind === 'healthy' || reason === beatingUnderOurFlags
-}
-
-function mayBeDead({ kind, evidence }: Verdict, confirmAfterBeats: number, isSetAside: boolean): boolean {
-  switch (kind) {
-    case 'host-down':
-      return true
-    case 'suspect':
-      return looksDead(evidence, confirmAfterBeats)
-    case 'unknown':
-      // Nova says down, nobody keeps it out on purpose, and we have not watched long enough to say so ourselves.
-      return evidence.state === 'down' && (evidence.status === 'enabled' || isSetAside) && !evidence.forcedDown
-    default:
-      return false
-  }
 }

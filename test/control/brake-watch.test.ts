@@ -297,6 +297,27 @@ describe('which hosts count', () => {
     expect(down).toEqual(Array.from({ length: count }, () => ({ host: 'h', segment, domains: [], waits: true })))
   })
 
+  it.each([
+    ['fences', 2.5, 1],
+    ['fences', 2.49, 0],
+    ['holds', 9, 0],
+  ])(
+    'a suspect that a witness finds alive, in a segment that %s, silent for %f heartbeats',
+    (segment, missedBeats, count) => {
+      const suspect = verdictOf('h', 'suspect', { probes: [probe('alive')], missedBeats })
+      const { down } = brakeFacts({
+        blind: false,
+        verdicts: [{ ...suspect, segment }],
+        openIncidents: [],
+        recoveries: new Map(),
+        domains: () => [],
+        confirmAfterBeats: 2.5,
+        fencesIsolated: (name) => name === 'fences',
+      })
+      expect(down).toEqual(Array.from({ length: count }, () => ({ host: 'h', segment, domains: [], waits: false })))
+    },
+  )
+
   it('an open incident counts whatever the verdict, and waits until its host is proven dead or it is cancelled', () => {
     const scene = new Scene().open('h0', 'h1', 'h2').prove('h1')
     scene.journal.append([
