@@ -12,7 +12,7 @@ import type { Run } from './context.ts'
 import { lookAgainMs, type Holding } from './holding.ts'
 import { readService, recordProof } from './host-steps.ts'
 import { restOn } from './proof-age.ts'
-import { ProofReading } from './proof-reading.ts'
+import { ProofReading, revokeForPower } from './proof-reading.ts'
 import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './service-liveness.ts'
 
 /** Ends the whole run; nothing here may take it for a proof that failed. */
@@ -76,6 +76,8 @@ export class ProofKeeper {
       } catch (thrown) {
         const error = ensureError(thrown)
         if (ends.has(error.code)) throw error
+        // For good, as while a recovery runs (docs/decisions/0007): a single reading of Off later may fall into another restart.
+        if (error.code === 'HOST_ALIVE' && stands() && this.#isRevoked(record) && revokeForPower(run, error)) return
         // Nobody is called for what ends now.
         await this.#holding.wait(0)
         const code = error.code === 'HOST_ALIVE' ? 'HOST_ALIVE' : 'FENCE_FAILED'
@@ -165,7 +167,7 @@ export class ProofKeeper {
 
   /** Nothing reads again whether a word, a storage or what expires is still true. */
   #needsSilence({ strength, proves, method }: ProofRecord): boolean {
-    return strength === 'statement' || proves === 'storage' || this.#run.fencer.renewEveryMs(method) !== null
+    return strength === 'statement' || proves === 'storage' || this.#expires({ method })
   }
 
   /** Null: Nova does not tell by then. */
@@ -203,6 +205,20 @@ export class ProofKeeper {
       Infinity,
       () => this.#holding.incident.attestedSince || this.#holding.incident.proof === null,
     )
+  }
+
+  /**
+   * Not while a witness is still waited for, or nothing has begun yet: there the host would be fenced again at once, and a machine that someone
+   * powered on because it was the wrong one would go off. Nor after a cancel, which lets the host live.
+   */
+  #isRevoked(record: ProofRecord): boolean {
+    const { phase, cancelled } = this.#holding.incident
+    return !this.#expires(record) && phase !== 'fencing' && cancelled === null
+  }
+
+  /** Its method reads no power: what it finds alive is held for a person. */
+  #expires({ method }: Pick<ProofRecord, 'method'>): boolean {
+    return this.#run.fencer.renewEveryMs(method) !== null
   }
 
   #expiryMs(): number | null {

@@ -96,8 +96,10 @@ export class ProofReading {
     } catch (thrown) {
       const error = ensureError(thrown)
       if (!this.#stands(record)) return
-      if (error.code === 'HOST_ALIVE') this.#void(error)
-      else if (run.clock.now() - Math.max(this.#readAt, run.proofAskedAt) > unreadGoodForMs) run.proofExpired = error
+      // The gate is shut all the same where that cannot be written, and the next reading says it again.
+      if (error.code === 'HOST_ALIVE') {
+        if (!revokeForPower(run, error)) run.proofExpired = error
+      } else if (run.clock.now() - Math.max(this.#readAt, run.proofAskedAt) > unreadGoodForMs) run.proofExpired = error
     }
   }
 
@@ -105,14 +107,12 @@ export class ProofReading {
   #stands(record: ProofRecord): boolean {
     return !isAborted(this.#over) && this.#run.permissions.incident(this.#run.id).proof === record
   }
+}
 
-  #void(error: LifeboatError): void {
-    const { journal, id, host } = this.#run
-    const data = { code: 'POWER_ON', message: error.message, updatedAt: null }
-    const isOnRecord = unlessUnwritable(() => journal.append([{ kind: 'proof.voided', incident: id, host, data }]))
-    // The gate is shut all the same, and the next reading says it again.
-    if (!isOnRecord) this.#run.proofExpired = error
-  }
+/** Revokes the proof of a host whose power reads On. False: that cannot be written now. */
+export function revokeForPower({ journal, id, host }: Run, { message }: LifeboatError): boolean {
+  const data = { code: 'POWER_ON', message, updatedAt: null }
+  return unlessUnwritable(() => journal.append([{ kind: 'proof.voided', incident: id, host, data }]))
 }
 
 /** Whether `write` could be carried out. A full disk ends no daemon: what it keeps off the record is tried again. */
