@@ -179,12 +179,13 @@ export class ProcessFailures {
   #decide(incident: Incident): void {
     const { clock, journal, monitor, store } = this.#parts
     const { id, host } = incident
-    const { processFailures, order } = store.returnOf(host)
+    const { processFailures, order, setAside } = store.returnOf(host)
     const verdict = monitor.verdict(host)
     const facts = {
       incident,
       isListed: verdict === undefined || !isNotListed(verdict),
       disabledBy: disabledBy(monitor.service(host)),
+      mayBeDisabled: setAside !== null,
       hostIncident: store.openOn(host)?.id ?? null,
       isDown: verdict !== undefined && isProcessDown(verdict),
       healthy: this.#healthy.get(host) ?? null,

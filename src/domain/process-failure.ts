@@ -53,6 +53,8 @@ export interface ProcessFacts {
   incident: Pick<Incident, 'process' | 'mode' | 'cancelled' | 'held' | 'changedByOthers'>
   /** Who disabled its service; null: nobody did. */
   disabledBy: 'us' | 'others' | null
+  /** A disable of ours is on record, whether Nova shows it or not. */
+  mayBeDisabled: boolean
   /** Nova lists it: nobody deleted its record. */
   isListed: boolean
   /** An open incident of the host itself. */
@@ -103,12 +105,19 @@ function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDe
   const isProven = isProvenWell(healthy, rules, now)
   const isToBeWritten = isProven || (healthy === null && disabledBy === null)
   if (blocked !== null && isToBeWritten) return hold(blocked.hold, blocked.message)
-  if (order?.keepOut === true)
+  if (order?.keepOut === true && disabledBy === 'us')
     return hold('CONFIRM_RETURN', `${order.by} keeps it out, and its service stays disabled: ${order.reason}`)
-  if (!isProven) return { do: 'wait' }
+  // A disable of ours that Nova has not shown yet may still be carried out.
+  if (!isProven || (order?.keepOut === true && facts.mayBeDisabled)) return { do: 'wait' }
+  if (order?.keepOut === true)
+    return close('left-to-people', `${process} is well again, and its service was never disabled: ${inService(order)}`)
   const asks = order === null && disabledBy === 'us' ? whyAPerson(facts, rules) : null
   if (asks !== null) return hold('CONFIRM_RETURN', asks)
   return close('returned', `${process} has been up and beating for ${span(rules.healthyMs)}`)
+}
+
+function inService({ by, reason }: ReturnOrder): string {
+  return `disable it in Nova, for ${by} keeps the host out (${reason}), and that counts only from its next failure on`
 }
 
 /** Up and beating for the healthy time, without a break. */

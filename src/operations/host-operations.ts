@@ -1,6 +1,7 @@
 /** What a person can ask of one host: everything known of it, and its return. */
 import type { Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
+import { enabledBeforeOrder } from '../domain/host-return.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -16,6 +17,8 @@ import { incidentSummaries, type ReviewedJournal } from '../review/incident-list
 
 /** Incidents shown with a host; `incident list --host` shows more. */
 const incidentsShown = 5
+
+type ReturnOrderOf = Parameters<Operations['returnHost']>[0]
 
 export interface HostParts {
   clock: Clock
@@ -46,8 +49,14 @@ export function hostDetail(host: string, { monitor, store, orders, journal }: Ho
 export function mayReturn(host: string, { store }: Pick<HostParts, 'store'>): boolean {
   if (store.openOn(host) !== undefined) return false
   const { order } = store.returnOf(host)
-  if (order !== null) return order.keepOut
+  // A keep-out that came too late for one return holds nothing: it is for the next, and only host return takes it back.
+  if (order !== null) return order.keepOut && isOut(host, { store })
   return store.hasOurFlags(host) || disabledFor(host, store) !== undefined
+}
+
+/** Whether Lifeboat keeps the host out of service now. */
+export function isOut(host: string, { store }: Pick<HostParts, 'store'>): boolean {
+  return store.hasOurFlags(host) || store.returnOf(host).setAside !== null || store.openProcessOn(host) !== undefined
 }
 
 /**
@@ -65,17 +74,19 @@ function disabledFor(host: string, store: IncidentStore, keepOut = false): Incid
  * Records what a person says of a host's return; the next poll acts on it. Throws NOT_FOUND for an unknown host, CONFLICT when there
  * is nothing of ours to take back, or its incident is still open.
  */
-export function orderReturn(
-  order: Parameters<Operations['returnHost']>[0],
-  { monitor, store, journal }: HostParts,
-): HostReturnDetail {
+export function orderReturn(order: ReturnOrderOf, { monitor, store, journal }: HostParts): HostReturnDetail {
   const { host, keepOut } = order
   const open = store.openOn(host)
   const process = store.openProcessOn(host)
   const disabledIn = disabledFor(host, store, keepOut)
   if (disabledIn !== undefined && open === undefined && !store.hasOurFlags(host)) {
-    journal.append([{ ...returnEntry(order), incident: disabledIn }])
-    return processReturn(process, store.returnOf(host))
+    const isBeingEnabled = keepOut && store.returnOf(host).setAside?.state === 'taking-back'
+    journal.append([
+      { ...returnEntry(order), incident: disabledIn },
+      ...(isBeingEnabled ? [enabledAlready(order, disabledIn)] : []),
+    ])
+    const answer = processReturn(process, store.returnOf(host))
+    return isBeingEnabled ? { ...answer, message: enabledMessage(order) } : answer
   }
   const endsAnOrder = !keepOut && store.returnOf(host).order?.keepOut === true
   if (!store.hasOurFlags(host) && !endsAnOrder) {
@@ -93,7 +104,17 @@ export function orderReturn(
   return returnDetail(record) ?? processReturn(process, record)
 }
 
-function returnEntry({ host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0]): NewEntry {
+/** Our enable may have left, and may be carried out whatever comes now. */
+function enabledAlready(order: ReturnOrderOf, incident: IncidentId): NewEntry {
+  const data = { code: enabledBeforeOrder, message: enabledMessage(order) }
+  return { kind: 'alarm.raised', incident, host: order.host, data }
+}
+
+function enabledMessage({ host, by, reason }: ReturnOrderOf): string {
+  return `${host} was being enabled when ${by} ordered that it stay out (${reason}): if Nova shows it enabled, disable its service there; the order counts from its next failure on`
+}
+
+function returnEntry({ host, by, reason, keepOut, via }: ReturnOrderOf): NewEntry {
   const data = { by, reason, keepOut, ...known(via) }
   return { kind: 'operator.return', actor: `operator:${by}`, host, data }
 }

@@ -44,7 +44,15 @@ describe('the open incident of a nova-compute', () => {
     ...{ process: 'nova-compute', mode: 'armed', cancelled: null, held: null, changedByOthers: null },
   }
   const down: ProcessFacts = {
-    ...{ incident, disabledBy: 'us', isListed: true, hostIncident: null, isDown: true, healthy: null },
+    ...{
+      incident,
+      disabledBy: 'us',
+      mayBeDisabled: false,
+      isListed: true,
+      hostIncident: null,
+      isDown: true,
+      healthy: null,
+    },
     ...{ failures: [now - 100_000], order: null, blocked: null },
   }
   const proven: ProcessFacts = { ...down, isDown: false, healthy: { since: now - 60_000, polls: 3, beats: 2 } }
@@ -111,6 +119,16 @@ describe('the open incident of a nova-compute', () => {
       'is kept disabled by a person who wants that',
       { ...proven, order: { ...ann, keepOut: true } },
       'hold CONFIRM_RETURN',
+    ],
+    [
+      'cannot be kept disabled where it never was: that is for its next failure',
+      { ...proven, disabledBy: null, order: { ...ann, keepOut: true } },
+      'close left-to-people',
+    ],
+    [
+      'waits whether a disable of ours is carried out yet',
+      { ...proven, disabledBy: null, mayBeDisabled: true, order: { ...ann, keepOut: true } },
+      'wait',
     ],
     ['waits for an order to end before it enables', { ...proven, blocked: maintenance }, 'hold MAINTENANCE'],
     [

@@ -10,7 +10,7 @@ import {
   returnStepKey,
   type ReturnRecord,
 } from '../../src/domain/return-record.ts'
-import { setAsideReason } from '../../src/domain/set-aside.ts'
+import { setAsideReason, type SetAsideState } from '../../src/domain/set-aside.ts'
 
 const host = 'cmp01'
 const text = (incident: string): string => `lifeboat: incident ${incident}`
@@ -62,8 +62,8 @@ class Told {
     return this.tell({ kind: 'service.marked', incident, data })
   }
 
-  setAside(to: 'setting' | 'set' | 'over'): this {
-    const data = { to, serviceId: 's-1', reason: asideText, because: 'silent', certainty: 'unknown' } as const
+  setAside(to: SetAsideState, certainty: 'unknown' | 'applied' = 'unknown'): this {
+    const data = { to, serviceId: 's-1', reason: asideText, because: 'silent', certainty } as const
     return this.tell({ kind: 'service.set-aside', incident: '1', data })
   }
 
@@ -268,6 +268,18 @@ describe('a return', () => {
       .tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
     expect(told.record).toMatchObject({ ourFlags: null, order: { keepOut: true } })
     expect(told.opened('2').marked('2').record.order).toMatchObject({ keepOut: true })
+  })
+
+  test.each([
+    ['stays forbidden for the next failure where the order came while its enable was under way', true],
+    ['is forbidden no more once what the order was about is over', false],
+  ])('%s', (_rule, late) => {
+    const keepOut = { kind: 'operator.return' as const, data: { by: 'ann', reason: 'r', keepOut: true } }
+    const told = new Told().setAside('setting').setAside('set')
+    if (!late) told.tell(keepOut)
+    told.setAside('taking-back')
+    if (late) told.tell(keepOut)
+    expect(told.setAside('over', 'applied').record.order?.keepOut ?? false).toBe(late)
   })
 
   test('keeps the newest hundred failures', () => {
