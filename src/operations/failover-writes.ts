@@ -22,7 +22,7 @@ import type { Scope } from '../domain/order.ts'
 import { known } from '../orders/order-acts.ts'
 import { failoverChecks, type FailoverChecks, type FailoverChecksParts } from './failover-checks.ts'
 import { fieldOrders, type FieldOrders } from './field-orders.ts'
-import { mayReturn, orderReturn, type HostParts } from './host-operations.ts'
+import { isOut, mayReturn, orderReturn, type HostParts } from './host-operations.ts'
 
 export type FailoverWritesParts = HostParts & FailoverChecksParts
 
@@ -56,7 +56,8 @@ export class FailoverWrites implements FailoverSegments {
     const written = { number, uuid, before: null, after: fields, ...signed(writer) }
     this.#append(writer, [
       { kind: 'segment.written', data: written },
-      ...this.#fields.enabling(fields.name, enabled, writer),
+      // Maintenance that stands for this name already was ordered for its hosts: to create the segment is no word on that.
+      ...(enabled ? [] : this.#fields.enabling(fields.name, false, writer)),
     ])
     return this.#segment(uuid)
   }
@@ -117,9 +118,9 @@ export class FailoverWrites implements FailoverSegments {
       this.#mayLeave(host, `Host ${before.name} can't be renamed`)
       entries.push(...this.#fields.endingField({ kind: 'host', name: before.name }, writer))
     }
-    if (onMaintenance !== undefined) entries.push(...this.#fields.maintaining(after.name, onMaintenance, writer))
-    this.#append(writer, entries)
-    if (onMaintenance === false) this.#letReturn(after.name, writer)
+    const orders = onMaintenance === undefined ? [] : this.#fields.maintaining(after.name, onMaintenance, writer)
+    this.#append(writer, [...entries, ...orders])
+    if (onMaintenance === false) this.#letReturn(after.name, writer, orders.length > 0)
     return this.#host(uuid)
   }
 
@@ -134,18 +135,16 @@ export class FailoverWrites implements FailoverSegments {
   }
 
   maintainHost(name: string, wanted: boolean, writer: Writer): void {
-    this.#append(writer, this.#fields.maintaining(name, wanted, writer))
-    if (!wanted) this.#letReturn(name, writer)
+    const orders = this.#fields.maintaining(name, wanted, writer)
+    this.#append(writer, orders)
+    if (!wanted) this.#letReturn(name, writer, orders.length > 0)
   }
 
   refuseUnseen(scope: Scope): void {
     this.#fields.refuseUnseen(scope)
     if (scope.kind !== 'host' || scope.name === null) return
-    const { store } = this.#parts
-    const { order, setAside } = store.returnOf(scope.name)
-    // One that holds nothing yet is for the host's next return.
-    const isOut = store.hasOurFlags(scope.name) || setAside !== null || store.openProcessOn(scope.name) !== undefined
-    if (order?.keepOut !== true || !isOut) return
+    const { order } = this.#parts.store.returnOf(scope.name)
+    if (order?.keepOut !== true || !isOut(scope.name, this.#parts)) return
     const message = `Host ${scope.name} stays on maintenance: ${order.by} keeps it out (${order.reason}). If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
     throw new LifeboatError('CONFLICT', message)
   }
@@ -184,9 +183,13 @@ export class FailoverWrites implements FailoverSegments {
     return { kind: 'segment.host.written', data, ...(host !== undefined && { host }) }
   }
 
-  /** Not only an order may keep the host out of service: Lifeboat may have disabled it. */
-  #letReturn(host: string, { by, via }: Writer): void {
+  /**
+   * Not only an order may keep the host out of service: Lifeboat may have disabled it. Where the request ended maintenance it is no word on
+   * another person's keeping the host out.
+   */
+  #letReturn(host: string, { by, via }: Writer, hasEndedAnOrder: boolean): void {
     if (!mayReturn(host, this.#parts)) return
+    if (hasEndedAnOrder && this.#parts.store.returnOf(host).order?.keepOut === true) return
     orderReturn(
       { host, by, reason: 'on_maintenance was cleared', keepOut: false, ...known(via ?? undefined) },
       this.#parts,

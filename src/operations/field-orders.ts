@@ -3,13 +3,18 @@
  * failover-writes.ts appends them in one batch with the rest. `through` marks such an order: it ends when its segment or host is deleted,
  * while an order given elsewhere stays.
  */
-import type { NewEntry } from '../domain/entry.ts'
+import type { EntryData, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Writer } from '../domain/failover-segment.ts'
 import { orderText, plannedText, sameScope, type Order, type PlannedOrder, type Scope } from '../domain/order.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { known } from '../orders/order-acts.ts'
 import type { Orders } from '../orders/orders.ts'
+
+/** Marks an order that such a field gave. */
+const through = 'masakari' as const
+
+type Ended = Pick<EntryData['operator.maintenance-ended'], 'source' | 'through'>
 
 interface Parts {
   orders: Orders
@@ -38,8 +43,10 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
     if (wanted) return standing.some(isKept) ? [] : [begin(scope, reason, writer)]
     return standing.length === 0 ? [] : [end(scope, reason, writer)]
   }
-  const endingField: FieldOrders['endingField'] = (scope, writer) =>
-    orders.asField(scope) === undefined ? [] : [end(scope, 'it was deleted', writer, null)]
+  const endingField: FieldOrders['endingField'] = (scope, writer) => {
+    const field = orders.asField(scope)
+    return field === undefined ? [] : [end(scope, 'it was deleted', writer, { source: null, through })]
+  }
   const refuseElsewhere: FieldOrders['refuseElsewhere'] = (segment, what) => {
     const scope = { kind: 'segment', name: segment } as const
     const field = orders.asField(scope)
@@ -110,13 +117,13 @@ function refuseWider(host: string, orders: Orders, monitor: Parts['monitor']): v
 }
 
 function begin(scope: Scope, reason: string, { by, via }: Writer): NewEntry {
-  const data = { scope, by, reason, until: null, through: 'masakari', ...known(via ?? undefined) } as const
+  const data = { scope, by, reason, until: null, through, ...known(via ?? undefined) } as const
   return { kind: 'operator.maintenance', ...hostOf(scope), data }
 }
 
-/** @param source null: ends only a person's order; missing: ends every order of this scope */
-function end(scope: Scope, reason: string, { by, via }: Writer, source?: null): NewEntry {
-  const data = { scope, by, reason, ...(source !== undefined && { source }), ...known(via ?? undefined) }
+/** @param only the one order that it ends; missing: every order of this scope */
+function end(scope: Scope, reason: string, { by, via }: Writer, only?: Ended): NewEntry {
+  const data = { scope, by, reason, ...only, ...known(via ?? undefined) }
   return { kind: 'operator.maintenance-ended', ...hostOf(scope), data }
 }
 
@@ -124,7 +131,12 @@ function moved(order: Order, to: string, isField: boolean, { by: renamer, via }:
   const { kind, scope: from, by, reason, until, plan } = order
   const planned = plan === undefined ? {} : { plan }
   const scope = { kind: 'segment', name: to } as const
-  const ended = { scope: from, by: renamer, reason: `renamed to ${to}`, source: null, ...known(via ?? undefined) }
+  const ended = {
+    ...{ scope: from, by: renamer, reason: `renamed to ${to}`, source: null },
+    ...known(via ?? undefined),
+  }
+  const field = isField ? { through } : {}
+  const only = { through: isField ? through : null }
   return kind === 'pause'
     ? [
         { kind: 'operator.paused', data: { by, reason, until, scope } },
@@ -133,9 +145,9 @@ function moved(order: Order, to: string, isField: boolean, { by: renamer, via }:
     : [
         {
           kind: 'operator.maintenance',
-          data: { by, reason, until, scope, ...planned, ...(isField && { through: 'masakari' as const }) },
+          data: { by, reason, until, scope, ...planned, ...field },
         },
-        { kind: 'operator.maintenance-ended', data: { ...ended, ...planned } },
+        { kind: 'operator.maintenance-ended', data: { ...ended, ...planned, ...only } },
       ]
 }
 

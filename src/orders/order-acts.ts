@@ -110,7 +110,10 @@ function mustNotShorten(
   { scope, by, until }: Pick<Order, 'scope' | 'by' | 'until'>,
   orders: Orders,
 ): void {
-  const longer = orders.of(kind, scope).find((other) => isReplaced(other) && other.by !== by && endsLater(other, until))
+  const field = orders.asField(scope)
+  const longer = orders
+    .of(kind, scope)
+    .find((other) => other !== field && isReplaced(other) && other.by !== by && endsLater(other, until))
   if (longer === undefined) return
   const what = kind === 'pause' ? 'Recoveries are' : 'It is'
   const message = `${what} ${orderText(longer)}; an order that ends sooner would replace that one. End it first, or give one that ends no sooner`
@@ -134,7 +137,7 @@ function endsLater(other: Pick<Order, 'until'>, until: string | null): boolean {
   return until !== null && (other.until === null || Date.parse(other.until) > Date.parse(until))
 }
 
-/** The calendar's and what was planned stand beside a person's. */
+/** The calendar's and what was planned stand beside a person's, as a field of Masakari's API does. */
 function isReplaced({ source, plan }: Order): boolean {
   return source === null && plan === undefined
 }

@@ -4,7 +4,8 @@
  *
  * A window is opened once for each of its openings. It is closed when its length has passed on the monotonic clock and the
  * wall clock says so too: a clock that is set back or forth over a border neither closes it early nor opens it twice, and
- * keeps it open no longer than the step. One that a person ended stays ended until its next start.
+ * keeps it open no longer than the step. One that a person ended stays ended until its next start. What was planned lasts likewise, and a plan
+ * that passed by a clock which is set back later is taken up again.
  */
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
@@ -112,7 +113,8 @@ export class OrderScheduler {
     const wakeUp = (): void => this.wake()
     signal.addEventListener('abort', wakeUp)
     while (!isAborted(signal)) {
-      const usualMs = windows().length > 0 || orders.planned().length > 0 ? lookEveryMs : idleLookMs
+      const isPlanned = orders.planned().length > 0 || orders.inForce().some(({ plan }) => plan !== undefined)
+      const usualMs = windows().length > 0 || isPlanned ? lookEveryMs : idleLookMs
       let pauseMs = usualMs
       try {
         this.look()
@@ -142,7 +144,7 @@ function endOf(order: Order, reason: string): NewEntry {
         kind: 'operator.maintenance-ended',
         actor: by,
         ...hostOf(order),
-        data: { ...data, ...(plan !== undefined && { plan }) },
+        data: { ...data, ...(source === null && { through: null }), ...(plan !== undefined && { plan }) },
       }
 }
 

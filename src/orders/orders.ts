@@ -9,11 +9,11 @@
  * what had passed before. So while the daemon runs a step of the wall clock neither ends a maintenance early (a host would
  * be powered off in the middle of someone's work) nor prolongs it (a dead host would stay unrecovered). Over a restart a
  * clock that was set back makes an order last at most its full length again, never longer; one that was set forward, which
- * nobody can tell from time that passed, ends it early. The calendar's orders besides last as long as the wall clock says that
- * their window is open (order-scheduler.ts): neither clock alone ends them.
+ * nobody can tell from time that passed, ends it early. The calendar's orders and what was planned besides last as long as the wall clock
+ * says (order-scheduler.ts): neither clock alone ends them.
  */
 import { onOurClock, type Clock } from '../domain/clock.ts'
-import type { Entry } from '../domain/entry.ts'
+import type { Entry, EntryData } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
 import {
@@ -50,8 +50,8 @@ interface Kept {
   startedAt: number
   /** Monotonic ms of its last reminder, or of its start. */
   remindedAt: number
-  /** Given through Masakari's API, as a field of a segment or a host. */
-  isField: boolean
+  /** The plan that it was. */
+  planned: PlannedOrder | null
 }
 
 export class Orders {
@@ -61,6 +61,8 @@ export class Orders {
   readonly #kept = new Map<string, Kept>()
   /** Maintenance whose beginning is not on record yet, by the number of its entry. */
   readonly #plans = new Map<number, PlannedOrder>()
+  /** Plans whose whole time had passed by the wall clock before they were begun. */
+  readonly #passed = new Map<number, PlannedOrder>()
   /** Of calendar orders that a person ended, by key, when that opening would have ended: it is not opened again. */
   readonly #endedEarly = new Map<string, string | null>()
 
@@ -79,16 +81,23 @@ export class Orders {
   /** Maintenance for a later time, the soonest first. */
   planned(): PlannedOrder[] {
     const wallMs = this.#clock.wall()
-    return [...this.#plans.values()]
+    return this.#toBegin(wallMs)
       .filter(({ from }) => Date.parse(from) > wallMs)
       .toSorted((a, b) => a.from.localeCompare(b.from))
   }
 
   /** Planned maintenance whose time has come, and whose beginning is not on record yet. */
   due(): PlannedOrder[] {
-    if (this.#plans.size === 0) return []
+    if (this.#plans.size + this.#passed.size === 0) return []
     const wallMs = this.#clock.wall()
-    return [...this.#plans.values()].filter(({ from }) => Date.parse(from) <= wallMs)
+    return this.#toBegin(wallMs).filter(({ from }) => Date.parse(from) <= wallMs)
+  }
+
+  /** With those that passed by a clock that has been set back since, but not to before they were ordered: then it is wrong now. */
+  #toBegin(wallMs: number): PlannedOrder[] {
+    const isToCome = ({ orderedAt, until }: PlannedOrder): boolean =>
+      Date.parse(orderedAt) <= wallMs && Date.parse(until ?? '') > wallMs
+    return [...this.#plans.values(), ...[...this.#passed.values()].filter(isToCome)]
   }
 
   /** The orders of a kind that take in a host, oldest first. */
@@ -104,14 +113,18 @@ export class Orders {
 
   /** A person's order of maintenance that Masakari's API gave as a field of this segment or host, if one is in force. */
   asField(scope: Scope): Order | undefined {
-    const kept = this.#kept.get(keyOf('maintenance', scope, null))
-    return kept?.isField === true ? kept.order : undefined
+    return this.#kept.get(fieldKeyOf(scope))?.order
   }
 
   /** Orders whose time is over and whose end is not on record yet. */
   over(): Order[] {
     const now = this.#clock.now()
-    return [...this.#kept.values()].filter((kept) => endsAt(kept) <= now).map(({ order }) => order)
+    const wall = new Date(this.#clock.wall()).toISOString()
+    // What was begun by a wall clock that ran ahead lasts to the end that was planned, as the calendar's orders do.
+    const isStillPlanned = ({ planned }: Kept): boolean =>
+      planned !== null && planned.from <= wall && wall < (planned.until ?? '')
+    const over = [...this.#kept.values()].filter((kept) => endsAt(kept) <= now && !isStillPlanned(kept))
+    return over.map(({ order }) => order)
   }
 
   /** Orders without an end that are a day old, and of which nobody was reminded for a day. */
@@ -127,13 +140,13 @@ export class Orders {
     const now = this.#clock.now()
     const wallMs = this.#clock.wall()
     const ends = [...this.#kept.values()].map((kept) => endsAt(kept) - now)
-    const begins = [...this.#plans.values()].map(({ from }) => Date.parse(from) - wallMs)
+    const begins = this.#toBegin(wallMs).map(({ from }) => Date.parse(from) - wallMs)
     return Math.min(...[...ends, ...begins].filter((leftMs) => leftMs > 0))
   }
 
   /** Whether this opening of a calendar window is in force, or was ended by a person before its time. */
   knowsOpening(kind: OrderKind, scope: Scope, source: string, until: string): boolean {
-    const key = keyOf(kind, scope, source)
+    const key = keyOf({ kind, scope, source })
     return this.#kept.get(key)?.order.until === until || this.#endedEarly.get(key) === until
   }
 
@@ -146,20 +159,20 @@ export class Orders {
         this.#begin('maintenance', entry.data.scope, entry.data, entry.at)
         break
       case 'operator.resumed':
-        this.#end('pause', entry.data.scope ?? wholeCloud, entry.data.source)
+        this.#end('pause', entry.data.scope ?? wholeCloud, entry.data, entry.at)
         break
       case 'operator.maintenance-ended':
-        this.#end('maintenance', entry.data.scope, entry.data.source, entry.data.plan)
+        this.#end('maintenance', entry.data.scope, entry.data, entry.at)
         if (entry.data.source === undefined) this.#endDue(entry.data.scope, entry.at)
         break
       case 'operator.maintenance-planned':
         this.#plan(entry)
         break
       case 'operator.maintenance-withdrawn':
-        this.#plans.delete(entry.data.plan)
+        this.#withdraw(entry.data.plan, entry.data.by)
         break
       case 'alarm.raised': {
-        const kept = entry.data.code === forgottenCode ? this.#kept.get(entry.data.order ?? '') : undefined
+        const kept = entry.data.code === forgottenCode ? this.#named(entry.data.order ?? '') : undefined
         if (kept !== undefined) kept.remindedAt = onOurClock(this.#clock, entry.at)
         break
       }
@@ -182,57 +195,82 @@ export class Orders {
     since: string,
   ): void {
     const { by, reason, until, source = null, through, plan } = order
-    if (plan !== undefined) this.#plans.delete(plan)
-    const key = keyOf(kind, scope, source, plan)
+    const planned = plan === undefined ? undefined : (this.#plans.get(plan) ?? this.#passed.get(plan))
+    if (plan !== undefined) this.#withdraw(plan)
+    const given = { kind, scope, by, reason, since, until, source, ...(plan !== undefined && { plan }) }
     const at = onOurClock(this.#clock, since)
-    this.#kept.set(key, {
-      order: { kind, scope, by, reason, since, until, source, ...(plan !== undefined && { plan }) },
-      startedAt: at,
-      remindedAt: at,
-      isField: through !== undefined,
-    })
+    const key = through === undefined ? keyOf(given) : fieldKeyOf(scope)
+    // The same person says now how long.
+    const isTheirs = kind === 'maintenance' && source === null && plan === undefined && this.asField(scope)?.by === by
+    if (isTheirs) this.#kept.delete(fieldKeyOf(scope))
+    this.#kept.set(key, { order: given, startedAt: at, remindedAt: at, planned: planned ?? null })
+  }
+
+  /** In older releases a field's order had the name that a person's has. */
+  #named(key: string): Kept | undefined {
+    const fields = [...this.#kept.values()].filter(({ order }) => this.asField(order.scope) === order)
+    return this.#kept.get(key) ?? fields.find(({ order }) => keyOf(order) === key)
   }
 
   #plan({ seq, at, data }: Extract<Entry, { kind: 'operator.maintenance-planned' }>): void {
     const { scope, by, reason, from, until } = data
-    for (const other of this.#plans.values())
-      if (other.from === from && sameScope(other.scope, scope)) this.#plans.delete(other.plan)
+    for (const other of [...this.#plans.values(), ...this.#passed.values()])
+      if (other.from === from && sameScope(other.scope, scope)) this.#withdraw(other.plan)
     this.#plans.set(seq, { plan: seq, kind: 'maintenance', scope, by, reason, orderedAt: at, from, until })
   }
 
-  /** @param source whose order ends; undefined: everybody's of this scope */
-  #end(kind: OrderKind, scope: Scope, source: string | null | undefined, plan?: number): void {
-    if (source !== undefined) {
-      this.#kept.delete(keyOf(kind, scope, source, plan))
-      return
-    }
-    for (const [key, { order }] of this.#kept) {
+  /** One that passed may have passed by a wall clock that ran ahead. */
+  #withdraw(plan: number, by?: string): void {
+    const planned = this.#plans.get(plan)
+    for (const plans of [this.#plans, this.#passed]) plans.delete(plan)
+    if (by === 'daemon' && planned !== undefined) this.#passed.set(plan, planned)
+  }
+
+  #end(kind: OrderKind, scope: Scope, ended: Ended, at: string): void {
+    for (const [key, { order, planned }] of this.#kept) {
       if (order.kind !== kind || !sameScope(order.scope, scope)) continue
+      if (!isMeant(order, key === fieldKeyOf(scope), ended)) continue
       this.#kept.delete(key)
-      if (order.source !== null) this.#endedEarly.set(key, order.until)
+      // A wall clock that ran ahead had begun it: its time is still to come.
+      if (planned !== null && ended.by === 'daemon' && at < planned.from) this.#passed.set(planned.plan, planned)
+      if (ended.source === undefined && order.source !== null) this.#endedEarly.set(key, order.until)
     }
   }
 
   /** Of plans that were in force when everybody's orders of this scope ended. */
   #endDue(scope: Scope, at: string): void {
-    for (const planned of this.#plans.values())
-      if (sameScope(planned.scope, scope) && planned.from <= at) this.#plans.delete(planned.plan)
+    for (const planned of [...this.#plans.values(), ...this.#passed.values()])
+      if (sameScope(planned.scope, scope) && planned.from <= at && at < (planned.until ?? '~'))
+        this.#withdraw(planned.plan)
   }
+}
+
+/** Which orders of a scope an end is about: `source` undefined is everybody's. */
+type Ended = Pick<EntryData['operator.maintenance-ended'], 'by' | 'source' | 'through' | 'plan'>
+
+function isMeant(order: Order, isField: boolean, { source, through, plan }: Ended): boolean {
+  if (source === undefined) return true
+  if (order.source !== source || order.plan !== plan) return false
+  return through === undefined || isField === (through !== null)
 }
 
 function endsAt({ order: { since, until }, startedAt }: Kept): number {
   return until === null ? Infinity : startedAt + (Date.parse(until) - Date.parse(since))
 }
 
-/**
- * One order per kind, scope and source; a second one replaces the first. One that was planned stands beside the others: were it
- * to replace a longer one, that would end early.
- */
 /** By which an alarm names the order that it is about. */
-export function orderKey({ kind, scope, source, plan }: Order): string {
-  return keyOf(kind, scope, source, plan)
+export function orderKey(order: Order): string {
+  return keyOf(order)
 }
 
-function keyOf(kind: OrderKind, { kind: scope, name }: Scope, source: string | null, plan?: number): string {
-  return JSON.stringify([kind, scope, name, source, ...(plan === undefined ? [] : [plan])])
+/**
+ * One order per kind, scope and source; a second one replaces the first. One that was planned stands beside the others, and so does that of
+ * Masakari's field: were it to replace a longer one, that would end early, with the plan or with the field.
+ */
+function keyOf({ kind, scope, source, plan }: Pick<Order, 'kind' | 'scope' | 'source' | 'plan'>): string {
+  return JSON.stringify([kind, scope.kind, scope.name, source, ...(plan === undefined ? [] : [plan])])
+}
+
+function fieldKeyOf(scope: Scope): string {
+  return JSON.stringify(['field', scope.kind, scope.name])
 }

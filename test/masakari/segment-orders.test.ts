@@ -41,6 +41,15 @@ describe('enabled: false', () => {
   )
 
   it(
+    'is not ended by the creation of the segment that it was ordered for',
+    played(async (cloud) => {
+      maintained(cloud, { kind: 'segment', name: 'rack' })
+      expect((await made(cloud)).enabled).toBe(false)
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by bob'])
+    }),
+  )
+
+  it(
     'makes Lifeboat refuse notifications for its hosts, and for no others',
     played(async (cloud) => {
       await added(cloud, await made(cloud, { enabled: false }))
@@ -96,7 +105,7 @@ describe('enabled: false', () => {
       await put(cloud, segment, { ...rack, description: 'new disks', enabled: false })
       expect(orders(cloud)).toEqual(['maintenance of segment rack by bob'])
       await put(cloud, segment, { enabled: false })
-      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by bob', 'maintenance of segment rack by ann'])
     }),
   )
 
@@ -232,6 +241,48 @@ describe('on_maintenance: true', () => {
   )
 
   it(
+    'stands beside an order that ends by itself, which outlasts the removal of the host',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const until = new Date(cloud.world.clock.wall() + 600_000).toISOString()
+      maintained(cloud, { kind: 'host', name: 'cmp02' }, until)
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob', 'maintenance of host cmp02 by ann'])
+      expect((await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)).statusCode).toBe(204)
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
+    }),
+  )
+
+  it(
+    'does not keep another person from an order that ends by itself, and outlasts it',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await putHost(cloud, segment, await added(cloud, segment), { on_maintenance: true })
+      const until = new Date(cloud.world.clock.wall() + 600_000).toISOString()
+      const scope = { kind: 'host', name: 'cmp02' } as const
+      await cloud.world.daemon.operations.startMaintenance({ by: 'bob', reason: 'new disks', until, scope })
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by ann', 'maintenance of host cmp02 by bob'])
+      await cloud.world.clock.advance(660_000)
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by ann'])
+    }),
+  )
+
+  it(
+    "is replaced by that person's own order that ends by itself",
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await putHost(cloud, segment, await added(cloud, segment), { on_maintenance: true })
+      const until = new Date(cloud.world.clock.wall() + 600_000).toISOString()
+      const scope = { kind: 'host', name: 'cmp02' } as const
+      await cloud.world.daemon.operations.startMaintenance({ by: 'ann', reason: 'soon over', until, scope })
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by ann'])
+      await cloud.world.clock.advance(660_000)
+      expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it(
     'does not keep a host from being removed where it is of the segment, for it ends there',
     played(async (cloud) => {
       const segment = await made(cloud, { enabled: false })
@@ -327,6 +378,36 @@ describe('on_maintenance: true', () => {
       expect(returns()).toEqual([true])
       expect((await putHost(cloud, segment, host, { on_maintenance: false })).statusCode).toBe(200)
       expect(returns()).toEqual([true, false])
+    }),
+  )
+
+  it(
+    'that ends maintenance lets no host back that a person keeps out; sent once more it does',
+    played(async (cloud) => {
+      const { world } = cloud
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      world.simulator.crash('cmp02')
+      await world.ended('cmp02')
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      await world.daemon.operations.returnHost({ host: 'cmp02', by: 'bob', reason: 'bad memory', keepOut: true })
+      const keepsOut = (): unknown => world.daemon.store.returnOf('cmp02').order?.keepOut
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      expect([orders(cloud), keepsOut()]).toEqual([[], true])
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      expect(keepsOut()).toBe(false)
+    }),
+  )
+
+  it(
+    'that is cleared does not end a keep-out that is for the next return',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const data = { by: 'bob', reason: 'bad memory', keepOut: true }
+      cloud.world.journal.append([{ kind: 'operator.return', host: 'cmp02', data }])
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      expect(cloud.world.daemon.store.returnOf('cmp02').order?.keepOut).toBe(true)
     }),
   )
 

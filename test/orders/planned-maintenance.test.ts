@@ -70,6 +70,82 @@ describe('planned maintenance', () => {
   )
 
   test(
+    'that passed by a wall clock that ran ahead begins in its time, also after a restart',
+    OrdersRig.run(async (rig) => {
+      await rig.acts.planMaintenance(atTwo)
+      rig.stepWall(7 * hour)
+      rig.pass(0)
+      expect([plans(rig), rig.inForce()]).toEqual([[], []])
+      rig.stepWall(-7 * hour)
+      expect(plans(rig)).toHaveLength(1)
+      rig.restart(0)
+      rig.pass(2 * hour)
+      expect(rig.inForce()).toEqual([inForce])
+      rig.pass(4 * hour)
+      expect(rig.inForce()).toEqual([])
+    }),
+  )
+
+  test(
+    'that passed is not taken up by a wall clock of before it was ordered, nor once a person withdrew it',
+    OrdersRig.run(async (rig) => {
+      const { plan } = await rig.acts.planMaintenance(atTwo)
+      rig.stepWall(7 * hour)
+      rig.pass(0)
+      rig.stepWall(-8 * hour)
+      expect(plans(rig)).toEqual([])
+      rig.stepWall(hour)
+      await rig.acts.withdrawMaintenance({ plan, by: 'ann', reason: 'not needed' })
+      rig.pass(2 * hour)
+      expect(rig.inForce()).toEqual([])
+    }),
+  )
+
+  test(
+    'that began by a wall clock that ran ahead lasts for its length and holds in its time',
+    OrdersRig.run(async (rig) => {
+      await rig.acts.planMaintenance(atTwo)
+      rig.stepWall(5 * hour)
+      rig.stepWall(-5 * hour)
+      rig.pass(hour - 1)
+      expect([rig.inForce(), plans(rig)]).toEqual([[inForce], []])
+      rig.pass(1)
+      expect([rig.inForce(), plans(rig)]).toEqual([[], [expect.stringContaining('02:00:00.000Z to 2026-01-01T06:00')]])
+      rig.restart(0)
+      rig.pass(hour)
+      expect(rig.inForce()).toEqual([inForce])
+      rig.pass(4 * hour)
+      expect(rig.inForce()).toEqual([])
+    }),
+  )
+
+  test(
+    'that began by a wall clock that ran ahead, and whose length is over in its time, lasts to its end',
+    OrdersRig.run(async (rig) => {
+      await rig.acts.planMaintenance(atTwo)
+      rig.stepWall(5 * hour)
+      rig.stepWall(-2.5 * hour)
+      rig.pass(2 * hour)
+      expect(rig.inForce()).toEqual([inForce])
+      rig.pass(1.5 * hour)
+      expect([rig.inForce(), plans(rig)]).toEqual([[], []])
+    }),
+  )
+
+  test(
+    'that passed is not ended with another order while the wall clock runs ahead',
+    OrdersRig.run(async (rig) => {
+      await rig.acts.planMaintenance(atTwo)
+      await rig.acts.startMaintenance({ ...ann, until: null, scope: host('h') })
+      rig.stepWall(7 * hour)
+      await rig.acts.endMaintenance({ ...ann, scope: host('h') })
+      rig.stepWall(-7 * hour)
+      rig.pass(2 * hour)
+      expect(rig.inForce()).toEqual([inForce])
+    }),
+  )
+
+  test(
     'without an end lasts until someone ends it, and is brought to mind like any other',
     OrdersRig.run(async (rig) => {
       await rig.acts.planMaintenance({ ...ann, from: '2026-01-01T02:00Z', scope: host('h') })

@@ -73,8 +73,8 @@ function conflictLine({ from, message }: MaintenanceConflict, timezone: string):
   return `Conflict ${from === null ? 'now' : `from ${localText(from, timezone)} (${clockTime(from)})`}: ${message}`
 }
 
-/** No scope has two orders of one kind by one source. */
-function nameOf({ kind, scope, state, by, plan }: Row): string {
-  const which = plan === null ? (by.startsWith('calendar:') ? ` (${by})` : '') : ` (plan ${plan})`
+/** Nobody has two orders of one kind and scope, but for one that has an end beside Masakari's field, which has none. */
+function nameOf({ kind, scope, state, by, plan, until }: Row): string {
+  const which = plan === null ? ` (${by}${until === null ? ', without an end' : ''})` : ` (plan ${plan})`
   return `${kind} of ${scopeText(scope)}${which}${state === 'in force' ? '' : `, ${state}`}`
 }

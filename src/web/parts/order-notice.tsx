@@ -5,8 +5,8 @@ import type { HostName } from '../../domain/service.ts'
 import { Time } from './text.tsx'
 
 /** No two orders in force have the same. */
-export function orderKey({ kind, scope, source, plan }: Order): string {
-  return `${kind} ${scopeText(scope)} ${source ?? plan ?? ''}`
+export function orderKey({ kind, scope, by, source, plan, since, until }: Order): string {
+  return `${kind} ${scopeText(scope)} ${source ?? plan ?? `${by} ${since} ${until}`}`
 }
 
 export function OrderNotice({ order }: { order: Order }) {
