@@ -7,9 +7,12 @@ import type { ResultOf } from '../domain/step-payloads.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 import { tooLate, unread } from './step-errors.ts'
 
+/** A time limit that ends later than this was not noticed: the process stood still. Shorter: a busy processor lengthens the limit. */
+const lateMs = 5_000
+
 /**
  * Gives what the driver read at the end. Time in which Nova could not be read does not count: nothing could end
- * then. A person who cancels waits for less. Throws
+ * then. After a standstill of the process the step has its whole time again, as after a restart. A person who cancels waits for less. Throws
  * EVACUATION_STALLED or STEP_TIMEOUT when the time is over, and what the driver throws.
  */
 export async function followToItsEnd(
@@ -21,7 +24,7 @@ export async function followToItsEnd(
   for (let leftMs = scene.step.deadlineMs; ;) {
     const limit = deadline(run.clock, leftMs, run.signal)
     const inTime = { ...scene, signal: limit.signal }
-    const blindBefore = watch.blindMs
+    const [blindBefore, began, limitMs] = [watch.blindMs, run.clock.now(), leftMs]
     let waitedMs = 0
     const read = (): Promise<ResultOf<StepKind>> => driver.follow(inTime, record)
     try {
@@ -31,9 +34,12 @@ export async function followToItsEnd(
       ])
     } catch (thrown) {
       if (!limit.expired()) throw unread(scene, thrown)
-      const blindMs = waitedMs + watch.blindMs - blindBefore
+      const now = run.clock.now()
+      const [stoodUntil, isLate] = [run.permissions.stoodStillUntil(), now - began - limitMs > lateMs]
+      const wholeAgainMs = (isLate ? now : stoodUntil > began ? stoodUntil : -Infinity) + scene.step.deadlineMs - now
+      const unreadMs = waitedMs + watch.blindMs - blindBefore + Math.max(wholeAgainMs, 0)
       // A person who cancels has all of it end: then it has its time and no more, whether Nova could be read or not.
-      leftMs = run.permissions.incident(run.id).cancelled === null ? blindMs : 0
+      leftMs = run.permissions.incident(run.id).cancelled === null ? unreadMs : 0
       if (leftMs > 0) continue
       const overdue = driver.overdue?.(scene, record)
       if (overdue?.goesOn !== true) throw tooLate(scene, overdue)

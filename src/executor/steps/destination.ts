@@ -12,10 +12,10 @@ import { hostsGivenUp, hostsOfLost } from './evacuation-records.ts'
 import { attempts } from './recheck.ts'
 
 /**
- * How long an order may stand at `accepted` before Placement is asked. Too short asks for each ordinary evacuation; too long
- * leaves an instance waiting for a host that is proven dead.
+ * How long an order may stand at `accepted` before Placement is asked. Too short asks for each ordinary evacuation, also where many wait for
+ * their turn on few hosts; too long leaves an instance waiting for a host that is proven dead, which takes as long at the least.
  */
-export const askPlacementAfterMs = 5_000
+export const askPlacementAfterMs = 10_000
 
 /** Pause until it is asked again, while the scheduler has not chosen. Longer notices the choice late; shorter asks in vain. */
 export const askPlacementEveryMs = 15_000

@@ -25,7 +25,7 @@ describe('an order that stands at accepted', () => {
     stage.migrations = [evacuation(1, waiting)]
     stage.allocated = ['dead', 'chosen']
     const order = following(stage)
-    await stage.clock.advance(10_000)
+    await stage.clock.advance(10_500)
     expect([stage.count('allocatedHosts'), order.code()]).toEqual([1, null])
     stage.fenced.add('chosen')
     await stage.clock.advance(1_000)
@@ -118,7 +118,7 @@ describe('an order that stands at accepted', () => {
     stage.allocated = hosts
     for (const host of hosts) stage.fenced.add(host)
     const order = following(stage)
-    await stage.clock.advance(40_000)
+    await stage.clock.advance(45_000)
     expect([order.code(), stage.count('allocatedHosts')]).toEqual([null, 3])
   })
 })

@@ -83,6 +83,20 @@ describe('the time limit of a step', () => {
     expect(stage.rows().at(-1)).toBe(`step.failed ${code}`)
   })
 
+  it('is whole again after the process stood still: nothing was read meanwhile', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor, { deadlineMs: 5_000 })
+    const seen = expect(running).rejects.toMatchObject({ code: 'EVACUATION_STALLED' })
+    await stage.clock.advance(4_000)
+    stage.stoodStillUntil = stage.clock.now()
+    await stage.clock.advance(4_999)
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+    await stage.clock.advance(1)
+    await seen
+  })
+
   it('is over with the step', async () => {
     const stage = new Stage()
     await ending(stage, new Actor(), { deadlineMs: 5_000 })
