@@ -126,9 +126,8 @@ export function createPermissions(parts: {
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
     const frozen = monitor.frozen()
     const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
-    const verdict = monitor.verdict(incident.host)
-    // Whatever holds it: the fresh look ends the incident of a host that beats again, before anything is done to it. Held for an order
-    // instead, it would outlast the host's return, and its next death would begin half way through this one.
+    const verdict = monitor.verdict(incident.host) // Whatever holds the incident, a host that beats again ends it. If an order still held it, the host's next death would continue this
+    // incident half way through.
     const isUntouched = failureOf(incident) === 'host' && incident.proof === null && incident.revoked === null
     if (isUntouched && verdict?.kind === 'healthy' && frozen === null && stale === null)
       return { allowed: true, hostIsBack: `the host is back: ${verdict.message}` }

@@ -129,7 +129,7 @@ export interface Incident {
   /** A person's attestation that the host is dead; stored as `operator.statement`. */
   attestation: { by: string; statement: string; unixUser?: string } | null
   /**
-   * When a person last said that the host is dead or let it past the brake, ISO, and the stamp of its row that was known then (undefined: an
+   * When a person last attested the death or, failing that, first let it past the brake, ISO, and the stamp of its row that was known then (undefined: an
    * entry of an older release, or an override). Null: nobody did, or life has overtaken it.
    */
   word: { at: string; seenAt?: string | null } | null

@@ -110,14 +110,14 @@ function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDe
   // A disable of ours that Nova has not shown yet may still be carried out.
   if (!isProven || (order?.keepOut === true && facts.mayBeDisabled)) return { do: 'wait' }
   if (order?.keepOut === true)
-    return close('left-to-people', `${process} is well again, and its service was never disabled: ${inService(order)}`)
+    return close('left-to-people', `${process} is well again, and its service was never disabled; ${inService(order)}`)
   const asks = order === null && disabledBy === 'us' ? whyAPerson(facts, rules) : null
   if (asks !== null) return hold('CONFIRM_RETURN', asks)
   return close('returned', `${process} has been up and beating for ${span(rules.healthyMs)}`)
 }
 
 function inService({ by, reason }: ReturnOrder): string {
-  return `disable it in Nova, for ${by} keeps the host out (${reason}), and that counts only from its next failure on`
+  return `disable it in Nova: ${by} keeps the host out (${reason}), but the order applies only from the next failure`
 }
 
 /** Up and beating for the healthy time, without a break. */

@@ -208,8 +208,8 @@ export class ProofKeeper {
   }
 
   /**
-   * Not while a witness is still waited for, or nothing has begun yet: there the host would be fenced again at once, and a machine that someone
-   * powered on because it was the wrong one would go off. Nor after a cancel, which lets the host live.
+   * Not in phase fencing: Lifeboat would fence the host again at once, and power off a machine that someone had just switched back on. Nor after
+   * a cancel, which lets the host live.
    */
   #isRevoked(record: ProofRecord): boolean {
     const { phase, cancelled } = this.#holding.incident

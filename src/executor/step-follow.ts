@@ -7,7 +7,7 @@ import type { ResultOf } from '../domain/step-payloads.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 import { tooLate, unread } from './step-errors.ts'
 
-/** A time limit that ends later than this was not noticed: the process stood still. Shorter: a busy processor lengthens the limit. */
+/** A time limit that fires later than this was held up: the process stood still. Shorter: a busy processor lengthens the limit. */
 const lateMs = 5_000
 
 /**

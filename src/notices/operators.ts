@@ -140,7 +140,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       return draft(entry, known, 'proof-voided', {
         code: entry.data.code,
         message: entry.data.unproven
-          ? `${entry.host} showed life (${entry.data.message}): attestations and overrides given before count no more`
+          ? `${entry.host} showed life (${entry.data.message}): earlier attestations and overrides are revoked`
           : `${entry.host} is not dead any more: ${entry.data.message}`,
         ...(entry.data.unproven && { severity: 'warning' as const }),
       })

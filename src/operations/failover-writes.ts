@@ -184,8 +184,8 @@ export class FailoverWrites implements FailoverSegments {
   }
 
   /**
-   * Not only an order may keep the host out of service: Lifeboat may have disabled it. Where the request ended maintenance it is no word on
-   * another person's keeping the host out.
+   * Not only an order may keep the host out of service: Lifeboat may have disabled it. A request that ended maintenance
+   * lifts no keep-out.
    */
   #letReturn(host: string, { by, via }: Writer, hasEndedAnOrder: boolean): void {
     if (!mayReturn(host, this.#parts)) return

@@ -111,7 +111,7 @@ function enabledAlready(order: ReturnOrderOf, incident: IncidentId): NewEntry {
 }
 
 function enabledMessage({ host, by, reason }: ReturnOrderOf): string {
-  return `${host} was being enabled when ${by} ordered that it stay out (${reason}): if Nova shows it enabled, disable its service there; the order counts from its next failure on`
+  return `Lifeboat was already enabling ${host} when ${by} ordered it kept out (${reason}). If Nova shows its service enabled, disable it there: the order applies from the next failure`
 }
 
 function returnEntry({ host, by, reason, keepOut, via }: ReturnOrderOf): NewEntry {

@@ -61,7 +61,7 @@ export class Orders {
   readonly #kept = new Map<string, Kept>()
   /** Maintenance whose beginning is not on record yet, by the number of its entry. */
   readonly #plans = new Map<number, PlannedOrder>()
-  /** Plans whose whole time had passed by the wall clock before they were begun. */
+  /** Plans that a wall clock running ahead may have passed over, or ended too early. */
   readonly #passed = new Map<number, PlannedOrder>()
   /** Of calendar orders that a person ended, by key, when that opening would have ended: it is not opened again. */
   readonly #endedEarly = new Map<string, string | null>()

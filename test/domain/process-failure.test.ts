@@ -121,12 +121,12 @@ describe('the open incident of a nova-compute', () => {
       'hold CONFIRM_RETURN',
     ],
     [
-      'cannot be kept disabled where it never was: that is for its next failure',
+      'cannot be kept disabled if it never was: the order waits for the next failure',
       { ...proven, disabledBy: null, order: { ...ann, keepOut: true } },
       'close left-to-people',
     ],
     [
-      'waits whether a disable of ours is carried out yet',
+      'waits while Nova may still carry out our disable',
       { ...proven, disabledBy: null, mayBeDisabled: true, order: { ...ann, keepOut: true } },
       'wait',
     ],

@@ -382,7 +382,7 @@ describe('on_maintenance: true', () => {
   )
 
   it(
-    'that ends maintenance lets no host back that a person keeps out; sent once more it does',
+    'when cleared ends the maintenance and not a keep-out; cleared again, ends that too',
     played(async (cloud) => {
       const { world } = cloud
       const segment = await made(cloud)

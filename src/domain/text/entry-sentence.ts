@@ -61,7 +61,7 @@ function textOf(entry: Entry): string {
     case 'service.set-aside':
       return setAsideSentence(entry.host ?? '', entry.data)
     case 'proof.voided':
-      return `${entry.data.unproven ? 'Attestations and overrides given before count no more' : 'The proof of death was revoked'} (${entry.data.code}): ${entry.data.message}`
+      return `${entry.data.unproven ? 'Earlier attestations and overrides were revoked' : 'The proof of death was revoked'} (${entry.data.code}): ${entry.data.message}`
     case 'return.changed':
       return `Return ${entry.data.from} → ${entry.data.to} (${entry.data.code}): ${[entry.data.message, ...(entry.data.leftovers ?? []).map(({ message }) => message)].join('; ')}`
     case 'service.restored':
