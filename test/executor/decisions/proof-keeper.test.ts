@@ -124,46 +124,6 @@ describe('a recorded proof after a restart', () => {
     expect(stage.rows()).not.toContain('incident.held')
   })
 
-  it('of a host that is on again is revoked for good: a later reading of Off does not make it true again', async () => {
-    const stage = new ProofStage().proven()
-    stage.onRestore = () => {
-      if (stage.restores.length === 1) throw failed('HOST_ALIVE')
-    }
-    await stage.clock.run(stage.keeper.restore())
-    expect(stage.data('proof.voided')).toMatchObject([{ code: 'POWER_ON' }])
-    expect(stage.incident).toMatchObject({ proof: null, held: null })
-    expect(stage.restores).toEqual([0])
-  })
-
-  it('of a host that is on again is held where nothing has begun yet, and after a cancel says nothing', async () => {
-    const fencing = new ProofStage().proven()
-    fencing.incident.phase = 'fencing'
-    fencing.onRestore = () => {
-      if (fencing.restores.length === 1) throw failed('HOST_ALIVE')
-    }
-    await fencing.clock.run(fencing.keeper.restore())
-    expect(fencing.rows()).not.toContain('proof.voided')
-    expect(fencing.data('incident.held')).toMatchObject([{ code: 'HOST_ALIVE' }])
-    const cancelled = new ProofStage().proven()
-    cancelled.cancel()
-    cancelled.onRestore = () => {
-      throw failed('HOST_ALIVE')
-    }
-    expect(await cancelled.ending(cancelled.keeper.restore())).toBe('CANCELLED')
-    expect(cancelled.rows()).not.toContain('proof.voided')
-  })
-
-  it('of a method that reads no power is held, where it finds the host alive', async () => {
-    const stage = new ProofStage().proven()
-    stage.expiryMs = 60_000
-    stage.onRestore = () => {
-      if (stage.restores.length === 1) throw failed('HOST_ALIVE')
-    }
-    await stage.clock.run(stage.keeper.restore())
-    expect(stage.data('incident.held')).toMatchObject([{ code: 'HOST_ALIVE' }])
-    expect(stage.incident.held).toBeNull()
-  })
-
   it.each(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'] as const)(
     'is no proof that failed when %s ends the run',
     async (code) => {
