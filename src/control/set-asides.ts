@@ -15,6 +15,7 @@ import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
+import { isFromBeforeSilence } from '../domain/return-record.ts'
 import { evacuates } from '../domain/set-aside-record.ts'
 import { isProcessDown, isToBeDisabled } from '../domain/process-failure.ts'
 import {
@@ -373,11 +374,12 @@ export class SetAsides {
 
   /**
    * A nova-compute that failed has to prove itself, also when its incident is over; a host that was only silent is back with its beat, unless
-   * a person keeps it out.
+   * a person keeps it out since then. Who said so before spoke of a failure, and a silence is none.
    */
   #mayReturn(host: HostName, known: SetAside): boolean {
     const { processes, store } = this.#parts
-    if (whyOf(known) === 'silent') return store.returnOf(host).order?.keepOut !== true
+    const record = store.returnOf(host)
+    if (whyOf(known) === 'silent') return record.order?.keepOut !== true || isFromBeforeSilence(record)
     return processes.mayReturn(host)
   }
 

@@ -19,7 +19,7 @@ import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
 import type { AnyStepKind, ResultOf, StepIntention } from './step-payloads.ts'
 import type { LateReason, Scope } from './order.ts'
-import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
+import type { Evidence, KnownRow, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
 
@@ -226,8 +226,15 @@ export interface EntryData {
   'review.signed-off': { by: string; text: string; via?: Via }
 
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
-  /** `seenAt`: the stamp of its host's row in Nova, as it was known then; later releases alone have it. */
-  'operator.statement': { by: string; statement: string; unixUser?: string; seenAt?: string | null; via?: Via }
+  /** `row`: its host's, as it was known then. One release wrote its stamp alone (`seenAt`), those before it nothing. */
+  'operator.statement': {
+    by: string
+    statement: string
+    unixUser?: string
+    row?: KnownRow
+    seenAt?: string | null
+    via?: Via
+  }
   /** `until` null: until the next reload or start. */
   'operator.log-level': {
     by: string
@@ -237,7 +244,8 @@ export interface EntryData {
   }
   /** A person had another of the daemons that share the journal take over. */
   'operator.hand-over': { by: string; reason: string; via?: Via }
-  'operator.override': { by: string; reason: string; via?: Via }
+  /** `row`: as in `operator.statement`. */
+  'operator.override': { by: string; reason: string; row?: KnownRow; via?: Via }
   'operator.cancelled': { by: string; reason: string; via?: Via }
   /** A person has tried again what an earlier incident of the host did not bring back; this incident does it. */
   'operator.again': { by: string; reason: string; of: IncidentId; via?: Via }

@@ -14,7 +14,8 @@ import { isStepKind, type InstancePlan, type ProcessRuling, type StepKind } from
 import { heldBecause } from './text/held-because.ts'
 import type { AnyStepKind, BeforeOf, RequestOf, ResultOf, StepIntention } from './step-payloads.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
-import type { Verdict } from './verdict.ts'
+import { omitUndefined } from './omit-undefined.ts'
+import type { KnownRow, Verdict } from './verdict.ts'
 
 interface StepRows<K extends AnyStepKind> {
   key: string
@@ -129,10 +130,10 @@ export interface Incident {
   /** A person's attestation that the host is dead; stored as `operator.statement`. */
   attestation: { by: string; statement: string; unixUser?: string } | null
   /**
-   * When a person last attested the death or, failing that, first let it past the brake, ISO, and the stamp of its row that was known then (undefined: an
-   * entry of an older release, or an override). Null: nobody did, or life has overtaken it.
+   * When a person last attested the death or, failing that, first let it past the brake, ISO, and the row that was known then: whole, its stamp alone, or
+   * nothing, in entries of older releases. Null: nobody did, or life has overtaken it.
    */
-  word: { at: string; seenAt?: string | null } | null
+  word: { at: string; row?: KnownRow; seenAt?: string | null } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
   attestedSince: boolean
   /** The attestation answered a hold for signs of life, since the last proof: the witness that finds the host alive is explained. */
@@ -310,16 +311,17 @@ function applyToHost(incident: Incident, entry: Entry): void {
       incident.ourFlags = entry.data
       break
     case 'operator.statement': {
-      const { seenAt, ...attestation } = entry.data
+      const { row, seenAt, ...attestation } = entry.data
       incident.attestation = attestation
-      incident.word = { at: entry.at, ...(seenAt !== undefined && { seenAt }) }
+      incident.word = { at: entry.at, ...omitUndefined({ row, seenAt }) }
       incident.attestedSince = true
       if (incident.held?.code === 'HOST_ALIVE') incident.witnessExplained = true
       break
     }
     case 'operator.override':
-      incident.override = entry.data
-      incident.word ??= { at: entry.at }
+      const { row, ...override } = entry.data
+      incident.override = override
+      incident.word ??= { at: entry.at, ...omitUndefined({ row }) }
       break
     case 'operator.cancelled':
       incident.cancelled = entry.data

@@ -88,7 +88,8 @@ export function decideProcess(facts: ProcessFacts, rules: ReturnRules, now: numb
 
 /** A blip and a restart end no hold: nova-compute has to prove itself again, and what was asked or ordered is so still. */
 function stillHolds({ blocked, order, isDown }: ProcessFacts, code: HoldCode): boolean {
-  return code === 'CONFIRM_RETURN' ? !isDown && order === null : blocked?.hold === code
+  if (code !== 'CONFIRM_RETURN') return blocked?.hold === code
+  return order === null ? !isDown : order.keepOut
 }
 
 function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDecision {

@@ -185,13 +185,22 @@ function afterSetAside(record: ReturnRecord, entry: Extract<Entry, { kind: 'serv
     setAside: setAsideAfter(record.setAside, entry),
     covered: theirs === true ? [...record.covered, of].slice(-failuresKept) : record.covered,
     // It was said of what stood there, but for a keep-out that our enable forestalled: that one counts for the next failure.
-    order: isEnded && record.ourFlags === null && !isForestalled(record) ? null : record.order,
+    order:
+      isEnded && record.ourFlags === null && !isForestalled(record) && !isFromBeforeSilence(record)
+        ? null
+        : record.order,
   }
 }
 
 /** A person keeps the host out, and said so when our enable was under way. */
 export function isForestalled({ order, setAside }: Pick<ReturnRecord, 'order' | 'setAside'>): boolean {
   return order?.keepOut === true && setAside?.state === 'taking-back' && order.at >= setAside.at
+}
+
+/** What was said before a host was set aside for its silence was not said of that: a silence is no failure. */
+export function isFromBeforeSilence({ order, setAside }: Pick<ReturnRecord, 'order' | 'setAside'>): boolean {
+  if (order === null || setAside === null) return false
+  return readSetAsideReason(setAside.reason)?.why === 'silent' && order.at < setAside.since
 }
 
 /** A force-down that failed may have been taken all the same, and show up late; one that Nova refused was not. */

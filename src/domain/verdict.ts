@@ -58,9 +58,19 @@ export interface Evidence {
   suspicion?: number
   /** Of a silent host that we saw beat: time since then. Unlike silentMs, a freeze does not restart it. */
   sinceBeatMs?: number
+  /** Of a host that has not beaten while this daemon watched: its row at the first reading, where that was another one. */
+  firstRow?: KnownRow
   /** Of a silent host: its latest times between two beats, ms, the oldest first. */
   gaps?: readonly number[]
   probes: ProbeReading[]
+}
+
+/** What tells whether a host's row in Nova was written since. Its stamp is moved by a beat and by whoever writes a flag. */
+export type KnownRow = Pick<Evidence, 'updatedAt' | 'forcedDown' | 'status' | 'disabledReason'>
+
+/** The row as it stands, to be compared with later ones. */
+export function asKnown({ updatedAt, forcedDown, status, disabledReason }: KnownRow): KnownRow {
+  return { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
 }
 
 export interface Verdict {

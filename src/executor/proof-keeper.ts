@@ -6,14 +6,14 @@ import { deadline, isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { FenceAttempt, FencingProof, ProofRecord } from '../domain/fencing.ts'
 import type { ServiceRecord } from '../domain/service.ts'
-import type { Verdict } from '../domain/verdict.ts'
+import { asKnown, type KnownRow, type Verdict } from '../domain/verdict.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
 import { lookAgainMs, type Holding } from './holding.ts'
 import { readService, recordProof } from './host-steps.ts'
 import { restOn } from './proof-age.ts'
 import { ProofReading, revokeForPower } from './proof-reading.ts'
-import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './service-liveness.ts'
+import { knownRow, movementSince, stillMs } from './service-liveness.ts'
 
 /** Ends the whole run; nothing here may take it for a proof that failed. */
 const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'])
@@ -209,11 +209,11 @@ export class ProofKeeper {
 
   /**
    * Not in phase fencing: Lifeboat would fence the host again at once, and power off a machine that someone had just switched back on. Nor after
-   * a cancel, which lets the host live.
+   * a cancel, which lets the host live. Nor of a storage that is reached again: that says nothing of power, and the host may be alive all along.
    */
   #isRevoked(record: ProofRecord): boolean {
     const { phase, cancelled } = this.#holding.incident
-    return !this.#expires(record) && phase !== 'fencing' && cancelled === null
+    return !this.#expires(record) && record.proves !== 'storage' && phase !== 'fencing' && cancelled === null
   }
 
   /** Its method reads no power: what it finds alive is held for a person. */

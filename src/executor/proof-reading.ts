@@ -96,9 +96,10 @@ export class ProofReading {
     } catch (thrown) {
       const error = ensureError(thrown)
       if (!this.#stands(record)) return
-      // The gate is shut all the same where that cannot be written, and the next reading says it again.
+      // The gate is shut all the same where that cannot be written, and the next reading says it again. So it is while a storage is reached: that is
+      // no power, and may end.
       if (error.code === 'HOST_ALIVE') {
-        if (!revokeForPower(run, error)) run.proofExpired = error
+        if (record.proves === 'storage' || !revokeForPower(run, error)) run.proofExpired = error
       } else if (run.clock.now() - Math.max(this.#readAt, run.proofAskedAt) > unreadGoodForMs) run.proofExpired = error
     }
   }

@@ -7,7 +7,7 @@
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { ServiceRecord } from '../domain/service.ts'
+import { asKnown, type KnownRow } from '../domain/verdict.ts'
 
 /** Heartbeats that a row must stand still when something other than a beat moved it. Fewer: a living host falls through. */
 const stillBeats = 2.5
@@ -19,30 +19,19 @@ export function stillMs({ verdict }: Pick<Incident, 'verdict'>): number {
   return stillBeats * (verdict?.evidence.intervalMs ?? usualBeatMs)
 }
 
-/** The row as it was when we last knew why it stood so. */
-export interface KnownRow {
-  updatedAt: string | null
-  forcedDown: boolean
-  status: string
-  /** Undefined: not known. */
-  disabledReason?: string | null
-}
-
 /**
  * silent: not moved. beating: moved, and no flag of it changed: nova-compute did that. written: moved together with a
  * flag (someone's PUT explains it), or it cannot be told; only watching on can tell.
  */
 export type Movement = 'silent' | 'written' | 'beating'
 
-/** What the journal knows of the row: what our own force-down left, else the verdict that opened the incident. */
+/** The row as it was when we last knew why it stood so: what our own force-down left, else the verdict that opened the incident. */
 export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'verdict'>): KnownRow | null {
   const ours = [...hostSteps.values()].findLast((step) => step.kind === 'force-down' && step.status === 'confirmed')
   const left = ours?.kind === 'force-down' ? ours.result : null
   if (left !== null) return laterStamp(left, hostSteps)
   if (verdict === null) return null
-  const { updatedAt, forcedDown, status, disabledReason } = verdict.evidence
-  const seen = { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
-  return laterStamp(seen, hostSteps)
+  return laterStamp(asKnown(verdict.evidence), hostSteps)
 }
 
 /** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */
@@ -70,9 +59,4 @@ export function movementSince(known: KnownRow, row: KnownRow): Movement {
 function sameFlags(known: KnownRow, row: KnownRow): boolean {
   const sameReason = known.disabledReason === undefined || (known.disabledReason ?? '') === (row.disabledReason ?? '')
   return known.forcedDown === row.forcedDown && known.status === row.status && sameReason
-}
-
-/** The row as it stands, to be compared with later ones. */
-export function asKnown({ updatedAt, forcedDown, status, disabledReason }: ServiceRecord): KnownRow {
-  return { updatedAt, forcedDown, status, disabledReason }
 }

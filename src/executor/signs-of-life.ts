@@ -5,7 +5,7 @@
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { Verdict } from '../domain/verdict.ts'
+import type { ProbeReading, Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import { knownRow, movementSince } from './service-liveness.ts'
 
@@ -39,21 +39,37 @@ function lifeSinceProof(verdict: Verdict, incident: Incident): string | null {
 }
 
 /**
- * Nobody can vouch for the death of a host that beats: the one who did had not heard of that beat. The rest speaks against an attestation alone. An
- * override of the brake says nothing of life, and the looks before a fencing judge that themselves.
+ * Nobody can vouch for the death of a host that beats: the one who did had not heard of that beat, nor had anyone who let it past the brake. A
+ * probe speaks against an attestation alone: an override says nothing of life, and the looks before a fencing judge that themselves.
  */
 function lifeSinceWord(verdict: Verdict, incident: Incident): string | null {
-  const { kind, message } = verdict
+  const { kind, message, evidence } = verdict
   if (kind === 'contradiction' || kind === 'healthy') return message
-  const { attestation, word } = incident
-  if (attestation === null || word === null) return null
-  const { updatedAt } = verdict.evidence
-  if (hasBeaten(verdict, incident) && isLater(updatedAt, word))
-    return `its row in Nova was written at ${updatedAt}, after ${attestation.by} had said that it is dead`
-  return isFoundAlive(verdict, incident, Date.parse(word.at)) ? message : null
+  const { attestation, override, word, verdict: opening, witnessExplained } = incident
+  if (word === null) return null
+  if (isWrittenSince(word, verdict, incident)) {
+    const by =
+      attestation === null ? `${override?.by} had let it past the brake` : `${attestation.by} had said that it is dead`
+    return `its row in Nova was written at ${evidence.updatedAt}, after ${by}`
+  }
+  // What is said of a host that a witness found alive is said in spite of that witness.
+  if (attestation === null || opening?.kind === 'service-down' || witnessExplained) return null
+  const witness = aliveSince(verdict, Date.parse(word.at))
+  return witness === undefined ? null : `${witness.probe} found it alive: ${witness.detail}`
 }
 
-/** By the cloud's stamps alone: our wall clock may be wrong by hours. Entries of older releases have nothing else to go by. */
+/**
+ * What was written between the word and the first reading of this run may have been a life, also where a flag changed: nobody saw what the host did
+ * before that. What is written later this run tells from a beat, and a beat shows in its verdict.
+ */
+function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, incident: Incident): boolean {
+  const { evidence } = verdict
+  if (word.row === undefined) return hasBeaten(verdict, incident) && isLater(evidence.updatedAt, word)
+  const first = evidence.firstRow ?? evidence
+  return evidence.sinceBeatMs === undefined && first.updatedAt !== null && movementSince(word.row, first) !== 'silent'
+}
+
+/** In entries of older releases: by the cloud's stamps, for our wall clock may be wrong by hours, or for want of them by that. */
 function isLater(stamp: string | null, { at, seenAt }: NonNullable<Incident['word']>): boolean {
   const stampMs = cloudTimeMs(stamp ?? '')
   if (seenAt === undefined) return stampMs > Date.parse(at)
@@ -66,13 +82,17 @@ function hasBeaten({ evidence }: Verdict, incident: Incident): boolean {
 }
 
 /** @param sinceMs a reading from before then says nothing about what came after */
-function isFoundAlive({ kind, evidence }: Verdict, incident: Incident, sinceMs: number): boolean {
+function isFoundAlive(found: Verdict, incident: Incident, sinceMs: number): boolean {
   // A host that was seen alive when it was fenced, and one that lives on without its storage: the gate asks a person about
   // their witnesses, and nothing that was proven is less true for them.
   const { verdict: opening, proof, witnessExplained } = incident
-  if (kind !== 'service-down' || opening?.kind === 'service-down') return false
+  if (found.kind !== 'service-down' || opening?.kind === 'service-down') return false
   if (proof?.proves === 'storage' || witnessExplained) return false
-  return evidence.probes.some(({ answer, at }) => answer === 'alive' && Date.parse(at) > sinceMs)
+  return aliveSince(found, sinceMs) !== undefined
+}
+
+function aliveSince({ evidence }: Verdict, sinceMs: number): ProbeReading | undefined {
+  return evidence.probes.find(({ answer, at }) => answer === 'alive' && Date.parse(at) > sinceMs)
 }
 
 /**

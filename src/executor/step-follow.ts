@@ -11,8 +11,14 @@ import { tooLate, unread } from './step-errors.ts'
 const lateMs = 5_000
 
 /**
+ * What a step has left where one more standstill outlasted its time: Nova may have ended it meanwhile. Shorter: an API that wakes up with us is not read
+ * again by then. Longer: a machine that stands still every hour keeps a lost order for ever.
+ */
+const readOnMs = 60_000
+
+/**
  * Gives what the driver read at the end. Time in which Nova could not be read does not count: nothing could end
- * then. After a standstill of the process the step has its whole time again, as after a restart. A person who cancels waits for less. Throws
+ * then. After a standstill of the process the step has its whole time again, as after a restart, but only once. A person who cancels waits for less. Throws
  * EVACUATION_STALLED or STEP_TIMEOUT when the time is over, and what the driver throws.
  */
 export async function followToItsEnd(
@@ -21,6 +27,7 @@ export async function followToItsEnd(
   record: StepRecord<StepKind>,
 ): Promise<ResultOf<StepKind>> {
   const { run, watch, trouble } = scene
+  let hadItAgain = false
   for (let leftMs = scene.step.deadlineMs; ;) {
     const limit = deadline(run.clock, leftMs, run.signal)
     const inTime = { ...scene, signal: limit.signal }
@@ -36,8 +43,11 @@ export async function followToItsEnd(
       if (!limit.expired()) throw unread(scene, thrown)
       const now = run.clock.now()
       const [stoodUntil, isLate] = [run.permissions.stoodStillUntil(), now - began - limitMs > lateMs]
-      const wholeAgainMs = (isLate ? now : stoodUntil > began ? stoodUntil : -Infinity) + scene.step.deadlineMs - now
-      const unreadMs = waitedMs + watch.blindMs - blindBefore + Math.max(wholeAgainMs, 0)
+      const stood = isLate ? now : stoodUntil > began ? stoodUntil : null
+      const wholeMs = stood === null ? 0 : Math.max(stood + scene.step.deadlineMs - now, 0)
+      const againMs = hadItAgain ? (isLate ? readOnMs : 0) : wholeMs
+      hadItAgain ||= wholeMs > 0
+      const unreadMs = waitedMs + watch.blindMs - blindBefore + againMs
       // A person who cancels has all of it end: then it has its time and no more, whether Nova could be read or not.
       leftMs = run.permissions.incident(run.id).cancelled === null ? unreadMs : 0
       if (leftMs > 0) continue

@@ -6,6 +6,7 @@
  * understated by up to one poll and never overstated.
  */
 import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
+import { asKnown, type KnownRow } from '../domain/verdict.ts'
 import { deviationOf, learn, medianOf, newRhythm, suspicionOf, type Rhythm } from './suspicion.ts'
 
 /** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
@@ -32,6 +33,8 @@ export interface Pulse {
   forcedDown: boolean
   disabledReason: string | null
   firstSeenAt: number
+  /** The row at the first sighting: what moved it before then, nobody of this run has seen. */
+  first: KnownRow
   /** When we last saw a beat; the first sighting until there was one. Freezes do not touch it. */
   lastBeatAt: number
   everBeat: boolean
@@ -68,6 +71,7 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
     firstSeenAt: now,
+    first: asKnown(row),
     lastBeatAt: now,
     everBeat: false,
     silentSince: now,

@@ -46,6 +46,7 @@ export function evidenceOf(
   const { status, state, forcedDown, updatedAt, disabledReason } = row
   const evidence: Evidence = { status, state, forcedDown, updatedAt, ...silence, probes }
   if (forcedDown) evidence.disabledReason = disabledReason
+  if (!pulse.everBeat && pulse.first.updatedAt !== updatedAt) evidence.firstRow = pulse.first
   if (silence.missedBeats < suspectAfterBeats) return evidence
   evidence.suspicion = Math.round(suspicion * 100) / 100
   if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)

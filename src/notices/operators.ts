@@ -135,12 +135,12 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       })
     }
     case 'proof.voided':
-      // Its incident ends in a moment, and that is told.
-      if (entry.data.unproven && entry.data.code === 'BEATING') return null
+      // An incident that touched nothing ends in a moment, and that is told.
+      if (entry.data.unproven && entry.data.code === 'BEATING' && incident?.revoked === null) return null
       return draft(entry, known, 'proof-voided', {
         code: entry.data.code,
         message: entry.data.unproven
-          ? `${entry.host} showed life (${entry.data.message}): earlier attestations and overrides are revoked`
+          ? `Attestations and overrides of ${entry.host} are revoked: ${entry.data.message}`
           : `${entry.host} is not dead any more: ${entry.data.message}`,
         ...(entry.data.unproven && { severity: 'warning' as const }),
       })

@@ -6,6 +6,8 @@ import type { NewEntry, Via } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
+import type { HostName } from '../domain/service.ts'
+import type { KnownRow } from '../domain/verdict.ts'
 
 /** A rack explains what a segment across racks does not, and both explain more than the cloud. */
 const narrowness: readonly ScopeKind[] = ['domain', 'segment', 'cloud']
@@ -50,10 +52,11 @@ export interface GroupOrder {
   via?: Via
 }
 
-/** The entries of the order, one for each incident. Throws CONFLICT when the scope holds none of them now. */
+/** The entries of the order, one for each incident, with the row of its host as it is known. Throws CONFLICT when the scope holds none of them now. */
 export function overrideEntries(
   groups: readonly HeldGroup[],
   order: GroupOrder,
+  rowOf: (host: HostName) => { row?: KnownRow },
 ): GroupOverride & { entries: NewEntry[] } {
   const { by, reason, scope, incidents, via } = order
   const group = groups.find((one) => one.scope === scope)
@@ -66,7 +69,7 @@ export function overrideEntries(
     actor: `operator:${by}`,
     incident,
     host,
-    data: { by, reason, ...omitUndefined({ via }) },
+    data: { by, reason, ...rowOf(host), ...omitUndefined({ via }) },
   })
   return { overridden, skipped: incidents.filter((id) => !held.has(id)), entries: overridden.map(entryOf) }
 }

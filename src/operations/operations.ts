@@ -28,7 +28,8 @@ import type { IncidentRecords } from '../review/incident-records.ts'
 import type { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { cloudPause, known, orderActs } from '../orders/order-acts.ts'
 import type { Orders } from '../orders/orders.ts'
-import type { VerdictKind } from '../domain/verdict.ts'
+import type { HostName } from '../domain/service.ts'
+import { asKnown, type KnownRow, type VerdictKind } from '../domain/verdict.ts'
 import { refusalOfLiving, whyOld } from './living-host.ts'
 import { orderTryAgain, type TryAgainParts } from './try-again-order.ts'
 import type { WatchLoop } from '../control/watch-loop.ts'
@@ -65,6 +66,10 @@ export function createOperations(parts: OperationsParts): Operations {
   const act = (incident: Incident, by: string, entry: NewEntry): void => {
     journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host }])
   }
+  const rowOf = (host: HostName): { row?: KnownRow } => {
+    const verdict = monitor.verdict(host)
+    return verdict === undefined ? {} : { row: asKnown(verdict.evidence) }
+  }
   const groups = (): HeldGroup[] => heldGroups(store.open(), brake.scopes())
   return {
     status: () => statusOf(parts),
@@ -81,12 +86,12 @@ export function createOperations(parts: OperationsParts): Operations {
     override: (id, { by, reason, via }) => {
       const incident = notCancelled(openIncident(id, parts))
       refuseNeedlessOverride(incident, brake)
-      act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
+      act(incident, by, { kind: 'operator.override', data: { by, reason, ...rowOf(incident.host), ...known(via) } })
       return Promise.resolve()
     },
     heldGroups: groups,
     overrideGroup: (order) => {
-      const { entries, ...done } = overrideEntries(groups(), order)
+      const { entries, ...done } = overrideEntries(groups(), order, rowOf)
       journal.append(entries)
       return Promise.resolve(done)
     },
@@ -134,7 +139,7 @@ export function createOperations(parts: OperationsParts): Operations {
       actor: `operator:${by}`,
       host,
       data: {
-        ...{ by, statement: proof, seenAt: verdict.evidence.updatedAt },
+        ...{ by, statement: proof, row: asKnown(verdict.evidence) },
         ...(unixUser !== undefined && { unixUser }),
         ...known(via),
       },

@@ -195,7 +195,7 @@ export class Orders {
     since: string,
   ): void {
     const { by, reason, until, source = null, through, plan } = order
-    const planned = plan === undefined ? undefined : (this.#plans.get(plan) ?? this.#passed.get(plan))
+    const planned = plan === undefined ? undefined : this.#plannedAs(plan)
     if (plan !== undefined) this.#withdraw(plan)
     const given = { kind, scope, by, reason, since, until, source, ...(plan !== undefined && { plan }) }
     const at = onOurClock(this.#clock, since)
@@ -204,6 +204,12 @@ export class Orders {
     const isTheirs = kind === 'maintenance' && source === null && plan === undefined && this.asField(scope)?.by === by
     if (isTheirs) this.#kept.delete(fieldKeyOf(scope))
     this.#kept.set(key, { order: given, startedAt: at, remindedAt: at, planned: planned ?? null })
+  }
+
+  /** Also of one that is in force: it begins again under the new name of its segment. */
+  #plannedAs(plan: number): Kept['planned'] | undefined {
+    const inForce = [...this.#kept.values()].find(({ order }) => order.plan === plan)
+    return this.#plans.get(plan) ?? this.#passed.get(plan) ?? inForce?.planned
   }
 
   /** In older releases a field's order had the name that a person's has. */
@@ -231,8 +237,8 @@ export class Orders {
       if (order.kind !== kind || !sameScope(order.scope, scope)) continue
       if (!isMeant(order, key === fieldKeyOf(scope), ended)) continue
       this.#kept.delete(key)
-      // A wall clock that ran ahead had begun it: its time is still to come.
-      if (planned !== null && ended.by === 'daemon' && at < planned.from) this.#passed.set(planned.plan, planned)
+      // A wall clock that ran ahead had begun it: its time is still to come, whoever ended what came too early.
+      if (planned !== null && at < planned.from) this.#passed.set(planned.plan, planned)
       if (ended.source === undefined && order.source !== null) this.#endedEarly.set(key, order.until)
     }
   }

@@ -120,7 +120,8 @@ describe('a proof is voided', () => {
 })
 
 describe("a person's word from before there is a proof", () => {
-  const word = { at: '2026-01-01T00:02:00.500Z', seenAt: '2026-01-01T00:00:50.000000' }
+  const row = { updatedAt: '2026-01-01T00:00:50.000000', forcedDown: false, status: 'enabled' as const }
+  const word = { at: '2026-01-01T00:02:00.500Z', row }
   const attestation = { by: 'ann', statement: 'it burns' }
   const vouched = (change: Partial<Incident> = {}): Incident =>
     incident({ proof: null, word, attestation, verdict: before, ...change } as unknown as Partial<Incident>, [])
@@ -138,41 +139,71 @@ describe("a person's word from before there is a proof", () => {
     },
   )
 
-  test('outlasts a beat from before it was given, and a flag that a person set since', () => {
-    const known = vouched({ word: { ...word, seenAt: '2026-01-01T00:02:00.000000' } })
+  test('outlasts a beat from before it was given', () => {
+    const known = vouched({ word: { ...word, row: { ...row, updatedAt: '2026-01-01T00:02:00.000000' } } })
     expect(revoked(stamped('host-down', '2026-01-01T00:02:00.000000'), [known])).toBe(0)
-    const declared = stamped('declared-down', '2026-01-01T00:03:00.000000', [], { forcedDown: true })
-    expect(revoked(declared, [vouched()])).toBe(0)
-  })
-
-  test('counts no more once a probe has found the host alive, but where it explained that witness', () => {
-    const seen = stamped('service-down', '2026-01-01T00:00:50.000000', alive('2026-01-01T00:02:10.000Z'))
-    expect(revoked(seen, [vouched()])).toBe(1)
-    expect(revoked(seen, [vouched({ witnessExplained: true })])).toBe(0)
   })
 
   test.each([
+    ['that this daemon saw written, for no beat came with it', { firstRow: row }],
+    ['of a host that this daemon saw beat before', { sinceBeatMs: 90_000 }],
+  ])('outlasts a flag that a person sets, or sets back, %s', (_which, watched) => {
+    const stamp = '2026-01-01T00:03:00.000000'
+    expect(revoked(stamped('declared-down', stamp, [], { forcedDown: true, ...watched }), [vouched()])).toBe(0)
+    expect(revoked(stamped('host-down', stamp, [], watched), [vouched()])).toBe(0)
+  })
+
+  test.each([
+    ['disabled', { status: 'disabled' }],
+    ['forced down', { forcedDown: true }],
+  ])('counts no more once its host was %s while nobody watched: it may have lived before that', (_how, flag) => {
+    const seen = stamped('maintenance', '2026-01-01T00:03:00.000000', [], flag)
+    expect(revoked(seen, [vouched()])).toBe(1)
+    const rewritten = stamped('maintenance', '2026-01-01T00:09:00.000000', [], { ...flag, firstRow: seen.evidence })
+    expect(revoked(rewritten, [vouched()])).toBe(1)
+  })
+
+  test('is compared with the row that was known when it was given, whatever Lifeboat had written before', () => {
+    const ours = { status: 'disabled', disabledReason: 'lifeboat: incident i-1' }
+    const known = vouched({ word: { ...word, row: { ...row, ...ours } } })
+    expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000', [], ours), [known])).toBe(1)
+    expect(revoked(stamped('host-down', row.updatedAt, [], ours), [known])).toBe(0)
+  })
+
+  test.each(['service-down', 'maintenance', 'declared-down', 'suspect'] as const)(
+    'counts no more once a probe has found the host alive, though the verdict is %s, but where it explained that witness',
+    (kind) => {
+      const seen = stamped(kind, '2026-01-01T00:00:50.000000', alive('2026-01-01T00:02:10.000Z'))
+      expect(revoked(seen, [vouched()])).toBe(1)
+      expect(revoked(seen, [vouched({ witnessExplained: true })])).toBe(0)
+      expect(revoked(seen, [vouched({ verdict: { ...before, kind: 'service-down' } as unknown as Verdict })])).toBe(0)
+    },
+  )
+
+  test.each([
     [
-      'a wall clock of ours that is an hour behind',
+      'an older release and a wall clock of ours that is an hour behind',
       { at: '2025-12-31T23:02:00.500Z', seenAt: '2026-01-01T00:03:00.000000' },
       0,
     ],
     [
-      'a wall clock of ours that is an hour ahead',
+      'an older release and a wall clock of ours that is an hour ahead',
       { at: '2026-01-01T01:02:00.500Z', seenAt: '2026-01-01T00:00:50.000000' },
       1,
     ],
-    ['an older release, by its own time', { at: '2026-01-01T00:03:01.000Z' }, 0],
-    ['an older release, by its own time', { at: '2026-01-01T00:02:59.000Z' }, 1],
+    ['one before that, by its own time', { at: '2026-01-01T00:03:01.000Z' }, 0],
+    ['one before that, by its own time', { at: '2026-01-01T00:02:59.000Z' }, 1],
   ])('is compared with a later stamp under %s (%j)', (_clock, given, expected) => {
     expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000'), [vouched({ word: given })])).toBe(expected)
   })
 
-  test('that only lets a host past the brake is ended by a beat alone: it does not say that the host is dead', () => {
-    const override = vouched({ attestation: null, word: { at: word.at } })
+  test('that only lets a host past the brake is ended by what Nova shows alone: it does not say that the host is dead', () => {
+    const override = vouched({ attestation: null, override: { by: 'ann', reason: 'it burns' } })
     const found = stamped('service-down', '2026-01-01T00:00:50.000000', alive('2026-01-01T00:02:10.000Z'))
     expect(revoked(found, [override])).toBe(0)
     expect(revoked(stamped('healthy', '2026-01-01T00:03:00.000000'), [override])).toBe(1)
+    const [entry] = revokedProofs([stamped('host-down', '2026-01-01T00:03:00.000000')], { open: () => [override] })
+    expect(entry).toMatchObject({ data: { message: expect.stringContaining('after ann had let it past the brake') } })
   })
 
   test('is not looked for where nobody gave one', () => {

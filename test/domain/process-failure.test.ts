@@ -130,6 +130,14 @@ describe('the open incident of a nova-compute', () => {
       { ...proven, disabledBy: null, mayBeDisabled: true, order: { ...ann, keepOut: true } },
       'wait',
     ],
+    [
+      'stays held while a person keeps it out and its cell does not say whether it is disabled',
+      {
+        ...{ ...down, healthy: null, isDown: false, disabledBy: null, mayBeDisabled: true },
+        ...{ order: { ...ann, keepOut: true }, incident: held('CONFIRM_RETURN') },
+      },
+      'wait',
+    ],
     ['waits for an order to end before it enables', { ...proven, blocked: maintenance }, 'hold MAINTENANCE'],
     [
       'waits for an order to end before it disables',

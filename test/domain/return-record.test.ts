@@ -280,6 +280,10 @@ describe('a return', () => {
     told.setAside('taking-back')
     if (late) told.tell(keepOut)
     expect(told.setAside('over', 'applied').record.order?.keepOut ?? false).toBe(late)
+    // Of a silence it was not said either, if it is older.
+    expect(told.setAside('setting').setAside('taking-back').setAside('over', 'applied').record.order !== null).toBe(
+      late,
+    )
   })
 
   test('keeps the newest hundred failures', () => {

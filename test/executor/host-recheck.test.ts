@@ -1,8 +1,8 @@
 /** What one more look says before something is done, and what a stamp that moved says after a restart: tables. */
 import { describe, expect, it } from 'vitest'
-import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
+import { asKnown, type KnownRow, type Verdict, type VerdictKind } from '../../src/domain/verdict.ts'
 import { judgeRecheck, type RecheckFacts } from '../../src/executor/host-recheck.ts'
-import { asKnown, knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/service-liveness.ts'
+import { knownRow, movementSince, type Movement } from '../../src/executor/service-liveness.ts'
 import type { StepRecord } from '../../src/domain/incident.ts'
 import type { ServiceRecord } from '../../src/domain/service.ts'
 

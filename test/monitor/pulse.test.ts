@@ -21,6 +21,7 @@ describe('the first sighting', () => {
       forcedDown: true,
       disabledReason: 'r',
       firstSeenAt: 7,
+      first: { updatedAt: '1', status: 'disabled', forcedDown: true, disabledReason: 'r' },
       lastBeatAt: 7,
       everBeat: false,
       silentSince: 7,

@@ -140,10 +140,13 @@ describe('operators are told of', () => {
     expect(told(of('proof.voided', { code: 'ALIVE', message: 'it beats' }))).toMatchObject({ severity: 'critical' })
   })
 
-  it("that a person's word counts no more as a warning, and not at all where the host is back: its end is told", () => {
+  it("that a person's word counts no more as a warning, and not at all where that ends the incident: its end is told", () => {
     const word = (code: string): NewEntry => of('proof.voided', { code, message: 'it lives', unproven: true })
     expect(told(word('SILENT_BUT_PROBE_ALIVE'))).toMatchObject({ severity: 'warning' })
-    expect(told(word('BEATING'))).toBeNull()
+    expect(told(opened('i'), word('BEATING'))).toBeNull()
+    const proven = of('proof.recorded', { proof: { method: 'bmc', strength: 'power-off' } as never })
+    const overtaken = of('proof.voided', { code: 'POWER_ON', message: 'on' })
+    expect(told(opened('i'), proven, overtaken, word('BEATING'))).toMatchObject({ severity: 'warning' })
   })
 
   it('a dead host as critical when the daemon observes: no recovery follows by itself', () => {

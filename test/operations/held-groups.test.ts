@@ -59,29 +59,34 @@ describe('groups', () => {
 describe('an override of a group', () => {
   const groups = heldGroups(all, [rack, cloud])
   const order = { by: 'ann', reason: 'the PDU burnt', scope: 'domain:a' }
-  it('is one entry for each, under the name of who ordered it', () => {
-    const { entries, overridden, skipped } = overrideEntries(groups, { ...order, incidents: ['i-h1', 'i-h2', 'i-h3'] })
+  const row = { updatedAt: '2026-01-01T00:00:50.000000', forcedDown: false, status: 'enabled' }
+  /** Nova lists the last one no more. */
+  const rowOf = (host: string): { row?: typeof row } => (host === 'h3' ? {} : { row })
+  const overrides = (given: Parameters<typeof overrideEntries>[1]): ReturnType<typeof overrideEntries> =>
+    overrideEntries(groups, given, rowOf)
+  it('is one entry for each, under the name of who ordered it, with the row that was known then', () => {
+    const { entries, overridden, skipped } = overrides({ ...order, incidents: ['i-h1', 'i-h2', 'i-h3'] })
     expect(entries).toEqual(
       ['h1', 'h2', 'h3'].map((host) => ({
         ...{ kind: 'operator.override', actor: 'operator:ann', incident: `i-${host}`, host },
-        data: { by: 'ann', reason: 'the PDU burnt' },
+        data: { by: 'ann', reason: 'the PDU burnt', ...rowOf(host) },
       })),
     )
     expect([overridden.length, skipped]).toEqual([3, []])
   })
   it('lets past nothing that the person did not see: a host that failed after they looked stays held', () => {
-    const { overridden } = overrideEntries(groups, { ...order, incidents: ['i-h1', 'i-h2'] })
+    const { overridden } = overrides({ ...order, incidents: ['i-h1', 'i-h2'] })
     expect(overridden.map(({ host }) => host)).toEqual(['h1', 'h2'])
   })
   it('names what another person let past meanwhile, or another scope holds', () => {
-    const { skipped } = overrideEntries(groups, { ...order, incidents: ['i-h1', 'i-h5', 'i-gone'] })
+    const { skipped } = overrides({ ...order, incidents: ['i-h1', 'i-h5', 'i-gone'] })
     expect(skipped).toEqual(['i-h5', 'i-gone'])
   })
   it.each([
     ['holds none of them', 'domain:a', /holds i-h1, i-h2, i-h3/],
     ['holds nothing', 'domain:b', /holds nothing of domain:b/],
   ])('is refused when the scope %s', (_what, name, message) => {
-    expect(() => overrideEntries(groups, { ...order, scope: name, incidents: ['i-h5'] })).toThrow(
+    expect(() => overrides({ ...order, scope: name, incidents: ['i-h5'] })).toThrow(
       expect.objectContaining({ code: 'CONFLICT', message: expect.stringMatching(message) }),
     )
   })

@@ -4,7 +4,7 @@ import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { createOperations, type OperationsParts } from '../../src/operations/operations.ts'
 
-const stamp = '2026-01-01T00:00:50.000000'
+const row = { updatedAt: '2026-01-01T00:00:50.000000', forcedDown: false, status: 'enabled' }
 
 function operations(
   incident: Partial<Incident> | null,
@@ -26,7 +26,7 @@ function operations(
 
 function seen(changes: { verdict?: object; frozen?: object; lastPoll?: object }) {
   return {
-    verdict: { kind: 'host-down', message: 'dead', evidence: { updatedAt: stamp } },
+    verdict: { kind: 'host-down', message: 'dead', evidence: { ...row, silentMs: 60_000 } },
     frozen: null,
     lastPoll: { ok: true, error: null },
     ...changes,
@@ -38,7 +38,7 @@ const order = { host: 'cmp01', by: 'ann', proof: 'I pulled its cords' }
 /** Refusals are thrown at once; the API turns both ways into an answer. */
 const asked = async (what: () => Promise<unknown>): Promise<unknown> => what()
 
-it('a statement keeps the person, the account, and the last stamp of the host that was known', async () => {
+it('a statement keeps the person, the account, and the row of the host that was known', async () => {
   const { written, it: asking } = operations({})
   expect(await asking.recover({ ...order, unixUser: 'root' })).toEqual({ incident: 'i-1', held: null })
   expect(written).toEqual([
@@ -47,7 +47,7 @@ it('a statement keeps the person, the account, and the last stamp of the host th
       actor: 'operator:ann',
       host: 'cmp01',
       incident: 'i-1',
-      data: { by: 'ann', statement: order.proof, seenAt: stamp, unixUser: 'root' },
+      data: { by: 'ann', statement: order.proof, row, unixUser: 'root' },
     },
   ])
 })

@@ -39,8 +39,8 @@ function incident(instances: Record<string, InstanceRecovery>, changes: Partial<
   } as unknown as Incident
 }
 
-const stamp = '2026-01-01T00:00:50.000000'
-const away = { kind: 'returning', reason: 'AWAY_AFTER_INCIDENT', evidence: { updatedAt: stamp } } as Verdict
+const row = { updatedAt: '2026-01-01T00:00:50.000000', forcedDown: false, status: 'enabled' }
+const away = { kind: 'returning', reason: 'AWAY_AFTER_INCIDENT', evidence: row } as unknown as Verdict
 const facts: AgainFacts = {
   newest: { id: 'i-1', isOpen: false },
   verdict: away,
@@ -193,7 +193,7 @@ describe('the order', () => {
     orderTryAgain('i-1', { ...order, reason: '', proof: 'it is off' }, made)
     expect(opened.slice(2)).toMatchObject([
       { kind: 'operator.again', data: { reason: 'it is off' } },
-      { kind: 'operator.statement', data: { by: 'ann', statement: 'it is off', seenAt: stamp } },
+      { kind: 'operator.statement', data: { by: 'ann', statement: 'it is off', row } },
     ])
   })
 

@@ -120,6 +120,20 @@ describe('planned maintenance', () => {
   )
 
   test(
+    'that began by a wall clock that ran ahead and that a person ended then still takes place in its time',
+    OrdersRig.run(async (rig) => {
+      await rig.acts.planMaintenance(atTwo)
+      rig.stepWall(5 * hour)
+      rig.stepWall(-5 * hour)
+      await rig.acts.endMaintenance({ ...ann, scope: host('h') })
+      expect([rig.inForce(), plans(rig)]).toEqual([[], [expect.stringContaining('02:00:00.000Z to 2026-01-01T06:00')]])
+      rig.restart(0)
+      rig.pass(2 * hour)
+      expect(rig.inForce()).toEqual([inForce])
+    }),
+  )
+
+  test(
     'that began by a wall clock that ran ahead, and whose length is over in its time, lasts to its end',
     OrdersRig.run(async (rig) => {
       await rig.acts.planMaintenance(atTwo)

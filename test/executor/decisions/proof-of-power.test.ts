@@ -43,4 +43,15 @@ describe('a recorded proof after a restart', () => {
     expect(stage.data('incident.held')).toMatchObject([{ code: 'HOST_ALIVE' }])
     expect(stage.incident.held).toBeNull()
   })
+
+  it('of a storage that its host reaches again is held until it is cut off, and not revoked: that says nothing of power', async () => {
+    const stage = new ProofStage().proven({ proves: 'storage' })
+    stage.onRestore = () => {
+      if (stage.restores.length === 1) throw failed('HOST_ALIVE')
+    }
+    await stage.clock.run(stage.keeper.restore())
+    expect(stage.rows()).not.toContain('proof.voided')
+    expect(stage.data('incident.held')).toMatchObject([{ code: 'HOST_ALIVE' }])
+    expect([stage.incident.held, stage.incident.proof?.proves]).toEqual([null, 'storage'])
+  })
 })

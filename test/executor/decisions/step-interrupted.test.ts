@@ -97,6 +97,36 @@ describe('the time limit of a step', () => {
     await seen
   })
 
+  it('is whole again once, not after each standstill: a machine that is frozen every hour ends no step otherwise', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor, { deadlineMs: 3_600_000 })
+    const seen = expect(running).rejects.toMatchObject({ code: 'EVACUATION_STALLED' })
+    for (let hours = 0; hours < 2; hours++) {
+      await stage.clock.advance(3_000_000)
+      stage.stoodStillUntil = stage.clock.now()
+    }
+    await stage.clock.advance(600_000)
+    await seen
+  })
+
+  it('leaves a minute to read how it ended, after one more standstill that outlasted it', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor, { deadlineMs: 600_000 })
+    const seen = expect(running).rejects.toMatchObject({ code: 'EVACUATION_STALLED' })
+    await stage.clock.advance(300_000)
+    stage.stoodStillUntil = stage.clock.now()
+    await stage.clock.advance(500_000)
+    stage.clock.leap(3_600_000)
+    await stage.clock.advance(59_999)
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+    await stage.clock.advance(1)
+    await seen
+  })
+
   it('is over with the step', async () => {
     const stage = new Stage()
     await ending(stage, new Actor(), { deadlineMs: 5_000 })
