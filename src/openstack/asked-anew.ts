@@ -30,11 +30,13 @@ export async function askedAnew<T>(
   if (signal?.aborted) follow()
   else signal?.addEventListener('abort', follow, { once: true })
   let noMore = (): void => undefined
+  let isAskedAgain = false
   try {
     return await new Promise<T>((resolve, reject) => {
       const again = (times: number): void => {
         if (times > askedAnewTimes) return
         noMore = clock.after(askedAnewMs, () => {
+          isAskedAgain = true
           ask(cut.signal).then(resolve, () => undefined)
           again(times + 1)
         })
@@ -45,6 +47,7 @@ export async function askedAnew<T>(
   } finally {
     noMore()
     signal?.removeEventListener('abort', follow)
-    cut.abort()
+    // As a rule nothing is left to cut off, and each abort costs more than the rest of this.
+    if (isAskedAgain) cut.abort()
   }
 }
