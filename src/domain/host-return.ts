@@ -212,14 +212,13 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   if (nothingLeft && facts.isRefused)
     return end('NOT_TAKEN', 'None of our flags is on it: our order to force it down was refused, or never left')
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')
-  const isEnabled = facts.enabledAt !== null && service.status === 'enabled' && !service.forcedDown
-  if (order?.keepOut === true && isEnabled) return tooLate(order)
-  if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
-  if (facts.state === 'kept-out' && order === null) return keptOut(rules)
+  const isInService = service.status === 'enabled' && !service.forcedDown
+  const keptOut = staysOut(facts, rules, isInService)
+  if (keptOut !== null) return keptOut
   if (facts.pulse === 'silent') return silent(facts)
   if (facts.pulse === 'unsure') return null
   const recent = facts.failures.filter((at) => now - at <= rules.withinMs).length
-  if (recent > rules.maxReturns && order === null) return keptOut(rules)
+  if (recent > rules.maxReturns && order === null && !isInService) return flapping(rules)
   const incomplete = forcedByUs ? settling(facts) : null
   if (incomplete !== null) return incomplete
   if (!forcedByUs && service.forcedDown) {
@@ -234,8 +233,29 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   return proving(facts, service, rules, disabledByUs, now)
 }
 
-/** Said of a host that was in service before the order to keep it out came: the order stands for its next failure (domain/return-record.ts). */
+/** A person keeps it out, or its failures do. Null: neither. */
+function staysOut(
+  { state, order, enabledAt }: ReturnFacts,
+  rules: ReturnRules,
+  isInService: boolean,
+): ReturnDecision | null {
+  if (order?.keepOut === true) {
+    if (!isInService) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
+    return enabledAt === null ? inServiceAgainst(order, rules) : tooLate(order)
+  }
+  if (state !== 'kept-out' || order !== null) return null
+  return isInService ? inServiceAgainst(null, rules) : flapping(rules)
+}
+
+/** Said of a host that was in service before the order to keep it out came. */
 export const enabledBeforeOrder = 'ENABLED_BEFORE_ORDER'
+/** Said of a host that was to stay out, and that Nova shows in service. */
+const enabledAllTheSame = 'ENABLED_ALTHOUGH_KEPT_OUT'
+
+/** Whether a person's order to keep the host out outlives a return that ended with this code: it stands for the next failure. */
+export function outlivedByKeepOut(code: string | undefined): boolean {
+  return code === enabledBeforeOrder || code === enabledAllTheSame
+}
 
 /**
  * The order came between our enable and its confirmation. Lifeboat disables no service of a host that is well. The return ends: a host that
@@ -244,6 +264,19 @@ export const enabledBeforeOrder = 'ENABLED_BEFORE_ORDER'
 function tooLate({ by, reason }: ReturnOrder): ReturnDecision {
   const message = `It was enabled already when ${by} ordered that it stay out (${reason}): disable its service in Nova`
   return end(enabledBeforeOrder, message, [{ code: enabledBeforeOrder, message, instance: null }])
+}
+
+/**
+ * Nova served our enable after we had given it up, or someone enabled the service: nobody can tell which, so the order of a person stands.
+ * The return ends, as in `tooLate`.
+ */
+function inServiceAgainst(order: ReturnOrder | null, rules: ReturnRules): ReturnDecision {
+  const why =
+    order === null
+      ? `It was to stay out, because it failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}`
+      : `${order.by} ordered that it stay out (${order.reason})`
+  const message = `${why}, but Nova shows its service enabled: someone enabled it, or Nova served Lifeboat's enable late. Disable its service in Nova if it is to stay out`
+  return end(enabledAllTheSame, message, [{ code: enabledAllTheSame, message, instance: null }])
 }
 
 /** None of our flags is on it, and Nova did not confirm our last order to force it down. */
@@ -327,7 +360,7 @@ function silent({ state }: ReturnFacts): ReturnDecision {
     : say('away', 'SILENT_AGAIN', 'Its nova-compute fell silent before its return was complete')
 }
 
-function keptOut(rules: ReturnRules): ReturnDecision {
+function flapping(rules: ReturnRules): ReturnDecision {
   const message = `It failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}: a person must return it to service`
   return say('kept-out', 'FLAPPING', message)
 }

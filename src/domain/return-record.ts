@@ -5,7 +5,7 @@
 import type { Entry, EntryData, IncidentId } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import {
-  enabledBeforeOrder,
+  outlivedByKeepOut,
   returnStepKinds,
   type OurFlags,
   type Leftover,
@@ -140,8 +140,8 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
         state: 'back',
         said: record.said,
         leftovers: record.leftovers,
-        // One that came too late for this return is for the next.
-        order: record.said?.code === enabledBeforeOrder && record.order?.keepOut === true ? record.order : null,
+        // One that did not keep it out of service this time is for the next failure.
+        order: outlivedByKeepOut(record.said?.code) && record.order?.keepOut === true ? record.order : null,
       }
     case 'return.changed': {
       const { to, code, message, leftovers } = entry.data

@@ -165,6 +165,7 @@ const returns: Record<string, string> = {
   SERVICE_REPLACED: 'has a new compute service',
   NOT_TAKEN: 'was not taken out of service after all',
   ENABLED_BEFORE_ORDER: 'was enabled before the order came that it stay out',
+  ENABLED_ALTHOUGH_KEPT_OUT: 'is enabled although it was to stay out',
   TRAIT_LEFT: 'is enabled, but the scheduler still avoids it',
   TRAIT_UNREAD: 'is enabled; whether the scheduler uses it could not be read',
 }

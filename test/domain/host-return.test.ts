@@ -298,6 +298,36 @@ const table: [
   ['also while it is silent', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true }, pulse: 'silent' }],
   ['also while it proves itself', 'kept-out KEPT_OUT -', { order: { ...ann, keepOut: true } }, proven],
   ['what is in service is told so', 'back ENABLED_BEFORE_ORDER end', { order: { ...ann, keepOut: true } }, done],
+  [
+    'kept out, and enabled by someone or by our lost enable: in service all the same',
+    'back ENABLED_ALTHOUGH_KEPT_OUT end',
+    { order: { ...ann, keepOut: true }, state: 'kept-out', service: enabled },
+    proven,
+  ],
+  [
+    'also while it is silent: it gets an incident only once its return is over',
+    'back ENABLED_ALTHOUGH_KEPT_OUT end',
+    { order: { ...ann, keepOut: true }, state: 'kept-out', service: enabled, pulse: 'silent' },
+    proven,
+  ],
+  [
+    'forced down by someone since: not in service',
+    'kept-out KEPT_OUT -',
+    { order: { ...ann, keepOut: true }, state: 'kept-out', service: { ...enabled, forcedDown: true } },
+    proven,
+  ],
+  [
+    'kept out because of its failures, and enabled',
+    'back ENABLED_ALTHOUGH_KEPT_OUT end',
+    { state: 'kept-out', service: enabled },
+    proven,
+  ],
+  [
+    'a limit that was lowered keeps nothing out that is in service',
+    'back BACK end',
+    { failures: [now, now, now, now] },
+    done,
+  ],
   ['three failures are not too many', 'clearing CLEARING clear-forced-down', { failures: [now, now, now] }],
   ['a fourth is', 'kept-out FLAPPING -', { failures: [now, now, now, now] }],
   [
@@ -382,6 +412,16 @@ describe('what is said', () => {
     expect(decided({ healthy: null }, proven)?.message).toContain('for 5 min')
     expect(decided({ state: 'kept-out' })?.message).toContain('more than 3 times within 30 min')
     expect(decided({ order: { ...ann, keepOut: true } })?.message).toBe('Kept out by ann: repaired')
+  })
+
+  test('names who ordered that it stay out, or why it should, where it is in service all the same', () => {
+    const of = (order: ReturnFacts['order']): ReturnDecision | null =>
+      decided({ state: 'kept-out', service: enabled, order }, proven)
+    expect(of({ ...ann, keepOut: true })?.leftovers).toMatchObject([{ code: 'ENABLED_ALTHOUGH_KEPT_OUT' }])
+    expect(of({ ...ann, keepOut: true })?.message).toMatch(
+      /^ann ordered that it stay out \(repaired\), but .* Disable its service in Nova/,
+    )
+    expect(of(null)?.message).toContain('because it failed more than 3 times within 30 min, but')
   })
 
   test('says why nothing is written, and which write waits', () => {
@@ -475,6 +515,11 @@ describe('whatever the facts are', () => {
     holds(({ evacuations, healthy, service }, { act }) => {
       if (act === 'clear-forced-down') expect(evacuations).toEqual(settled)
       if (act === 'enable') expect({ healthy, state: service?.state }).toEqual({ healthy: longHealthy, state: 'up' })
+    }))
+
+  test('a host that is in service is not said to be kept out', () =>
+    holds(({ service }, { state }) => {
+      if (state === 'kept-out') expect(service?.status === 'enabled' && !service.forcedDown).toBe(false)
     }))
 
   test('the end is said exactly when the state is back', () =>

@@ -257,13 +257,16 @@ describe('a return', () => {
     expect(told.record.order).toBeNull()
   })
 
-  test('stays forbidden for the next failure where the order came too late for this return', () => {
+  test.each([
+    ['came too late for this return', 'ENABLED_BEFORE_ORDER'],
+    ['did not keep it out of service', 'ENABLED_ALTHOUGH_KEPT_OUT'],
+  ])('stays forbidden for the next failure where the order %s', (_how, code) => {
     const told = new Told()
       .marked('1')
       .tell({ kind: 'operator.return', data: { by: 'ann', reason: 'r', keepOut: true } })
       .tell({
         kind: 'return.changed',
-        data: { from: 'enabling', to: 'back', code: 'ENABLED_BEFORE_ORDER', message: 'm' },
+        data: { from: 'enabling', to: 'back', code, message: 'm' },
       })
       .tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
     expect(told.record).toMatchObject({ ourFlags: null, order: { keepOut: true } })
