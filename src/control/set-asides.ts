@@ -14,6 +14,13 @@ import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
+import {
+  afterRefusalMs,
+  pauseAfterRefusals,
+  rarestRetryMs,
+  refusalsBeforeAlarm,
+  serviceChangeRefused,
+} from '../domain/service-refusals.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import { isFromBeforeSilence } from '../domain/return-record.ts'
 import { evacuates } from '../domain/set-aside-record.ts'
@@ -47,15 +54,6 @@ const waitsAtMostMs = 2_000
 
 /** The first pause before Nova is asked whether it shows the disable; each next one is twice as long. */
 const firstLookMs = 100
-
-/** After Nova refused a write on a host. Shorter fills the journal with refusals. */
-const afterRefusalMs = 60_000
-
-/** Refusals in a row before people hear of them. */
-const refusalsBeforeAlarm = 2
-
-/** The longest such pause where no evacuation waits: it doubles with each refusal. Longer leaves the host open once Nova allows it. */
-const rarestRetryMs = 3_600_000
 
 export interface SetAsidesParts {
   clock: Clock
@@ -270,7 +268,7 @@ export class SetAsides {
     // No evacuation waits for an enable, nor for the disable of a host that lives.
     const isUrgent = store.openProcessOn(host) === undefined && store.returnOf(host).setAside === null
     const mostMs = isUrgent ? afterRefusalMs : rarestRetryMs
-    return clock.now() - refusedAt < pauseAfter(refusals, afterRefusalMs, mostMs)
+    return clock.now() - refusedAt < pauseAfterRefusals(refusals, mostMs)
   }
 
   #isStillDue({ kind, host }: Due): boolean {
@@ -430,10 +428,8 @@ export class SetAsides {
     watch.refusals = refused === null ? 0 : watch.refusals + 1
     if (refused === null) return
     watch.refusedAt = clock.now()
-    // One alone may be a proxy's hiccup.
     if (watch.refusals !== refusalsBeforeAlarm || signal.aborted) return
-    const message = `Nova refuses to change the service of ${host}: ${refused.message}. Lifeboat tries again, less and less often; check the policy of its account`
-    journal.append([{ kind: 'alarm.raised', host, data: { code: 'SERVICE_CHANGE_REFUSED', message } }])
+    journal.append([{ kind: 'alarm.raised', host, data: serviceChangeRefused(host, refused) }])
   }
 
   /** It decides what becomes of what stands on the host. */

@@ -6,6 +6,7 @@
  * healthy time, enabled. Only what we set is taken back (law L6).
  */
 import type { InstanceId } from './instance.ts'
+import { pauseAfterRefusals } from './service-refusals.ts'
 import type { ServiceRecord } from './service.ts'
 import { span } from './text/span.ts'
 
@@ -126,6 +127,15 @@ export interface ReturnOrder {
 
 type Service = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'disabledReason'>
 
+export interface FailedWrite {
+  kind: ReturnStepKind
+  message: string
+  /** It was not sent, and nobody refused anything. */
+  heldBack?: boolean
+  /** Refusals of this kind in a row; missing: one. */
+  times?: number
+}
+
 /** Times are milliseconds on the clock of `now`. */
 export interface ReturnFacts {
   state: ReturnState
@@ -154,8 +164,8 @@ export interface ReturnFacts {
   failures: readonly number[]
   /** What a person said of this return. */
   order: ReturnOrder | null
-  /** The last write of this return that failed. `heldBack`: it was not sent, and nobody refused anything. */
-  failed: { kind: ReturnStepKind; at: number; message: string; heldBack?: boolean } | null
+  /** The last write of this return that failed. */
+  failed: (FailedWrite & { at: number }) | null
   /** Why nothing may be written now: observe mode, a pause, a freeze. */
   blocked: { code: string; message: string } | null
 }
@@ -173,9 +183,6 @@ export interface ReturnDecision {
 
 /** Polls that must have seen a host healthy, however short the healthy time. One good answer proves nothing. */
 export const leastHealthyPolls = 3
-
-/** Pause after a write that was refused. Shorter asks Nova again before anybody can have changed anything. */
-export const afterRefusalMs = 60_000
 
 /** Pause after a write that was held back. Shorter fills the journal while its disk is slow; longer delays the return after that. */
 export const afterHeldBackMs = 10_000
@@ -348,7 +355,7 @@ function write(facts: ReturnFacts, state: ReturnState, kind: ReturnStepKind, now
   const { failed } = facts
   const agoMs = failed?.kind === kind ? now - failed.at : Infinity
   if (failed?.heldBack === true && agoMs < afterHeldBackMs) return null
-  if (failed !== null && failed.heldBack !== true && agoMs < afterRefusalMs)
+  if (failed !== null && failed.heldBack !== true && agoMs < pauseAfterRefusals(failed.times ?? 1))
     return say(state, 'REFUSED', `${returnStepKinds[kind]}: not done, tried again later (${failed.message})`)
   const code = kind === 'enable' ? 'ENABLING' : 'CLEARING'
   return { state, code, message: returnStepKinds[kind], act: kind, leftovers: [] }

@@ -7,12 +7,14 @@ import type { ErrorRecord } from './errors.ts'
 import {
   outlivedByKeepOut,
   returnStepKinds,
+  type FailedWrite,
   type OurFlags,
   type Leftover,
   type ReturnOrder,
   type ReturnState,
   type ReturnStepKind,
 } from './host-return.ts'
+import { isRefusal } from './service-refusals.ts'
 import { setAsideAfter } from './set-aside-record.ts'
 import { readSetAsideReason, type SetAside } from './set-aside.ts'
 
@@ -48,7 +50,7 @@ export interface ReturnRecord {
   /** ISO times at which our writes were confirmed in this return. */
   confirmed: Partial<Record<ReturnStepKind, string>>
   open: OpenReturnStep | null
-  failed: { kind: ReturnStepKind; at: string; message: string; heldBack?: boolean } | null
+  failed: (FailedWrite & { at: string }) | null
   /** Writes tried since our flags were set, of both kinds: part of their keys, so that none is used twice. */
   attempts: number
 }
@@ -150,7 +152,8 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       return { ...known, state: to, said, leftovers: leftovers ?? [] }
     }
     case 'operator.return':
-      return { ...record, order: { ...entry.data, at: entry.at } }
+      // Whoever lets the host back may have mended what Nova refused: it is tried at once.
+      return { ...record, order: { ...entry.data, at: entry.at }, failed: entry.data.keepOut ? record.failed : null }
     case 'step.intended': {
       const { kind } = entry.data
       if (entry.step?.startsWith(stepPrefix) !== true || !isReturnStep(kind)) return undefined
@@ -167,13 +170,21 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
         : undefined
     case 'step.failed': {
       if (!isOpen(record, entry)) return undefined
-      const { code, message } = entry.data.error
-      const failed = { kind: record.open.kind, at: entry.at, message, ...(code === 'HELD_BACK' && { heldBack: true }) }
+      const { kind } = record.open
+      const { error } = entry.data
+      const heldBack = error.code === 'HELD_BACK'
+      const times = refusalsOf(record, kind) + (isRefusal(error) ? 1 : 0)
+      const failed = { kind, at: entry.at, message: error.message, times, ...(heldBack && { heldBack }) }
       return { ...record, open: null, failed }
     }
     default:
       return undefined
   }
+}
+
+/** Refusals of a write in a row. One that was held back, or lost, is none, and ends no row. */
+export function refusalsOf({ failed }: Pick<ReturnRecord, 'failed'>, kind: ReturnStepKind): number {
+  return failed?.kind === kind ? (failed.times ?? 1) : 0
 }
 
 function afterSetAside(record: ReturnRecord, entry: Extract<Entry, { kind: 'service.set-aside' }>): ReturnRecord {

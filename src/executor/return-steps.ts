@@ -13,7 +13,14 @@ import type { Journal } from '../domain/journal.ts'
 import { intention } from '../domain/step-payloads.ts'
 import { lastMoment } from './last-moment.ts'
 import { stepRequestId } from './step-request-id.ts'
-import { incidentOf, returnStepKey, type OpenReturnStep, type ReturnRecord } from '../domain/return-record.ts'
+import {
+  incidentOf,
+  refusalsOf,
+  returnStepKey,
+  type OpenReturnStep,
+  type ReturnRecord,
+} from '../domain/return-record.ts'
+import { isRefusal, refusalsBeforeAlarm, serviceChangeRefused } from '../domain/service-refusals.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
 
 export interface ReturnRun {
@@ -78,7 +85,7 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
     const error = ensureError(thrown)
     if (error.code === 'JOURNAL_UNAVAILABLE') throw error
     // A refusal is an answer: Nova says what is missing, and asking again at once changes nothing.
-    if (error.certainty !== 'unknown') return fail(run, key, error)
+    if (error.certainty !== 'unknown') return refuse(run, key, kind, error)
   }
   await reconcileOpen(run)
 }
@@ -110,6 +117,13 @@ function fail(run: ReturnRun, step: string, error: LifeboatError): void {
   append(run, { kind: 'step.failed', step, data: { error: errorRecord(error) } })
 }
 
+/** People hear of a row of refusals in the same moment: after a crash in between they would never hear of it. */
+function refuse(run: ReturnRun, step: string, kind: ReturnStepKind, error: LifeboatError): void {
+  const isTold = isRefusal(error) && refusalsOf(run.record(), kind) + 1 === refusalsBeforeAlarm
+  const alarm = { kind: 'alarm.raised' as const, data: serviceChangeRefused(run.host, error) }
+  append(run, { kind: 'step.failed', step, data: { error: errorRecord(error) } }, ...(isTold ? [alarm] : []))
+}
+
 function notReached(): LifeboatError {
   return new LifeboatError('STATE_MISMATCH', 'Nova answered, but the service does not show it', {
     certainty: 'applied',
@@ -128,9 +142,12 @@ async function readService({ cloud, host, signal }: ReturnRun): Promise<ServiceR
   return services.find((row) => row.binary === 'nova-compute' && row.host === host)
 }
 
-type StepRow = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
+type Row = Extract<
+  NewEntry,
+  { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' | 'alarm.raised' }
+>
 
-function append(run: ReturnRun, row: StepRow): void {
+function append(run: ReturnRun, ...rows: Row[]): void {
   const incident = incidentOf(run.record())
-  run.journal.append([{ ...row, ...(incident !== undefined && { incident }), host: run.host }])
+  run.journal.append(rows.map((row) => ({ ...row, ...(incident !== undefined && { incident }), host: run.host })))
 }

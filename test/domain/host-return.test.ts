@@ -1,8 +1,8 @@
 /** The decision that moves a returning host, fact by fact and at every boundary. */
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import { afterRefusalMs, rarestRetryMs } from '../../src/domain/service-refusals.ts'
 import {
-  afterRefusalMs,
   changeReturn,
   decideReturn,
   defaultReturnRules,
@@ -185,6 +185,17 @@ const table: [
   ['settled, from away', 'clearing CLEARING clear-forced-down', { state: 'away' }],
   ['refused a moment ago', 'clearing REFUSED -', { failed: refused(afterRefusalMs - 1) }],
   ['refused long enough ago', 'clearing CLEARING clear-forced-down', { failed: refused(afterRefusalMs) }],
+  ...[
+    [2, 2 * afterRefusalMs],
+    [20, rarestRetryMs],
+  ].flatMap(([times = 0, pauseMs = 0]): typeof table => [
+    [`refused ${times} times in a row`, 'clearing REFUSED -', { failed: { ...refused(pauseMs - 1), times } }],
+    [
+      `and long enough ago, ${times}`,
+      'clearing CLEARING clear-forced-down',
+      { failed: { ...refused(pauseMs), times } },
+    ],
+  ]),
   ['held back a moment ago', null, { failed: { ...refused(9_999), heldBack: true } }],
   [
     'held back long enough ago',
@@ -430,6 +441,11 @@ describe('what is said', () => {
     expect(decided({ failed: { kind: 'clear-forced-down', at: now, message: 'Nova said 400' } })?.message).toContain(
       '(Nova said 400)',
     )
+  })
+
+  test('says the same of each refusal: a new sentence is a new entry', () => {
+    const said = [1, 2].map((times) => decided({ failed: { ...refused(1), times } })?.message)
+    expect(said[0]).toBe(said[1])
   })
 
   test('says whose disable stands', () => {

@@ -327,6 +327,25 @@ describe('a write of a return', () => {
     expect(returnStepKey(record, 'enable')).toBe('return.enable.2')
   })
 
+  test('refused again is counted, beside those that were held back or lost, until one is confirmed or the host fails again', () => {
+    const told = new Told().marked('1').wrote('enable', 'step.failed').ended('enable', 'HELD_BACK', 'step.failed')
+    expect(told.record.failed).toMatchObject({ heldBack: true, times: 1 })
+    told.ended('enable', 'API_UNAVAILABLE', 'step.failed').wrote('enable', 'step.failed')
+    expect(told.record.failed?.times).toBe(2)
+    expect(told.record.failed).not.toHaveProperty('heldBack')
+    expect(told.wrote('clear-forced-down', 'step.failed').record.failed?.times).toBe(1)
+    expect(told.opened('2').record.failed).toBeNull()
+  })
+
+  test('refused is tried at once when a person lets the host back, and not when they keep it out', () => {
+    const ordered = (keepOut: boolean) =>
+      new Told()
+        .marked('1')
+        .wrote('enable', 'step.failed')
+        .tell({ kind: 'operator.return', data: { by: 'ann', reason: 'r', keepOut } }).record.failed
+    expect([ordered(false), ordered(true)?.times]).toEqual([null, 1])
+  })
+
   test('held back is told apart from one that was refused: nothing was tried', () => {
     const { record } = new Told().marked('1').ended('enable', 'HELD_BACK', 'step.failed')
     expect(record).toMatchObject({ open: null, failed: { kind: 'enable', heldBack: true }, attempts: 1 })
