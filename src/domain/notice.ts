@@ -119,8 +119,9 @@ export const noticeTopics = {
   'return-waits': {
     audience: 'operator',
     severity: 'warning',
-    quietMs: flicker,
-    means: 'A host is ready to return and waits for a person to confirm',
+    // Once for each return and reason: what its sentence lists may change for days.
+    quietMs: Infinity,
+    means: 'A host cannot return before a person acts: confirms it, restarts its nova-compute, or clears a forced_down',
   },
   'return-refused': {
     audience: 'operator',

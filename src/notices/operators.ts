@@ -183,7 +183,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     case 'review.signed-off':
       return acted(entry, known, 'signed-off')
     case 'return.changed': {
-      const topic = returnTopic(entry.data.to)
+      const topic = returnTopic(entry.data)
       if (topic === null) return null
       return draft(entry, known, topic, { code: entry.data.code, message: `${entry.host}: ${entry.data.message}` })
     }
@@ -276,8 +276,11 @@ function draft(
   }
 }
 
-function returnTopic(to: string): NoticeTopic | null {
-  if (to === 'waiting-confirmation') return 'return-waits'
+/** Reasons to settle that end only when a person acts on the host. */
+const settledByAPerson: ReadonlySet<string> = new Set(['NEEDS_ANOTHER_START', 'FORCED_DOWN_BY_OTHERS'])
+
+function returnTopic({ to, code }: EntryData['return.changed']): NoticeTopic | null {
+  if (to === 'waiting-confirmation' || (to === 'settling' && settledByAPerson.has(code))) return 'return-waits'
   if (to === 'kept-out') return 'return-refused'
   return to === 'back' ? 'host-returned' : null
 }

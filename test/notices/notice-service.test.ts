@@ -232,6 +232,23 @@ describe('deduplication', () => {
   )
 
   it(
+    'of a return that waits for a person is told once for each return and code, whatever it lists by then',
+    Rig.run({}, async (rig) => {
+      const waits = (incident: string, code: string, message = 'm'): NewEntry => ({
+        ...{ kind: 'return.changed', incident, host: 'cmp01' },
+        data: { from: 'settling', to: 'settling', code, message },
+      })
+      await rig.append(waits('i', 'NEEDS_ANOTHER_START', 'web'))
+      await rig.pass(3_600_000)
+      await rig.append(waits('i', 'NEEDS_ANOTHER_START', 'web and db'), waits('i', 'FORCED_DOWN_BY_OTHERS'))
+      await rig.append(waits('j', 'NEEDS_ANOTHER_START'))
+      expect(rig.queued().map(({ incident, code }) => `${incident} ${code}`)).toEqual([
+        ...['i NEEDS_ANOTHER_START', 'i FORCED_DOWN_BY_OTHERS', 'j NEEDS_ANOTHER_START'],
+      ])
+    }),
+  )
+
+  it(
     'of a brake that trips again is told, also where nobody hears that it had opened',
     Rig.run({ receivers: { pager: { ...everything, least: 'warning' } } }, async (rig) => {
       const brake = { scope: 'cloud', down: 3, allowed: 2, fleet: 9, message: 'too many' }

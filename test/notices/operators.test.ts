@@ -129,6 +129,14 @@ describe('operators are told of', () => {
     expect(told(of('return.changed', { to, code: 'C', message: 'm' }))?.topic).toBe(topic)
   })
 
+  it.each([
+    ['NEEDS_ANOTHER_START', 'return-waits'],
+    ['FORCED_DOWN_BY_OTHERS', 'return-waits'],
+    ['EVACUATION_IN_FLIGHT', undefined],
+  ])('a return that settles, with %s: %s', (code, topic) => {
+    expect(told(of('return.changed', { to: 'settling', code, message: 'm' }))?.topic).toBe(topic)
+  })
+
   it('an alarm, but not twice of a contradiction', () => {
     expect(told(of('alarm.raised', { code: 'PAUSE_FORGOTTEN', message: 'm' }))).toMatchObject({ topic: 'alarm' })
     expect(
