@@ -10,6 +10,7 @@ import {
   offAfterReturn,
   pauseBeforeLook,
   shownWithinMs,
+  supersedes,
   waitingForStart,
   type WatchedReturn,
 } from '../domain/after-return.ts'
@@ -83,7 +84,7 @@ export class AfterReturns {
     this.#parts = parts
     parts.context.journal.onAppend((entry) => {
       // Before anything else is sent: from now on its instances belong to another incident.
-      if (entry.kind === 'incident.opened') this.#watches.get(entry.host ?? '')?.over.abort()
+      if (supersedes(entry)) this.#watches.get(entry.host ?? '')?.over.abort()
     })
   }
 

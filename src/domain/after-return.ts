@@ -31,6 +31,14 @@ export const watchedReturnKinds = [
   'operator.start',
 ] as const satisfies readonly Entry['kind'][]
 
+/**
+ * Whether the entry hands the host's instances to an incident of its own. One that only observes can neither move nor start them: they stay where
+ * they are known, and so does the order to start them.
+ */
+export function supersedes(entry: Entry): boolean {
+  return entry.kind === 'incident.opened' && entry.data.mode !== 'observe'
+}
+
 /** Adds one entry to what is known. */
 export function applyToWatched(watched: Map<HostName, WatchedReturn>, entry: Entry): void {
   const { host, incident } = entry
@@ -42,7 +50,7 @@ export function applyToWatched(watched: Map<HostName, WatchedReturn>, entry: Ent
   }
   const known = watched.get(host)
   if (known === undefined) return
-  if (entry.kind === 'incident.opened') watched.set(host, { ...known, supersededBy: known.supersededBy ?? incident })
+  if (supersedes(entry)) watched.set(host, { ...known, supersededBy: known.supersededBy ?? incident })
   if (known.incident !== incident) return
   if (entry.kind === 'instances.watched')
     watched.set(host, { ...known, off: entry.data.off, known: entry.data.to === 'known' })

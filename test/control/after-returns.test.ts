@@ -71,8 +71,12 @@ test('a host that fails again ends the look at it at once: its next incident may
   } as unknown as AfterReturnsParts)
   returns.consider({ ok: true } as unknown as PollReport)
   expect(seen.signal?.aborted).toBe(false)
-  seen.append?.({ kind: 'incident.opened', host: 'cmp02' } as Entry)
+  const opened = (host: string, mode: string) =>
+    seen.append?.({ kind: 'incident.opened', incident: 'inc-2', host, data: { mode } } as Entry)
+  opened('cmp02', 'armed')
+  // One that only observes starts nothing anywhere: the instances stay where they are.
+  opened('cmp01', 'observe')
   expect(seen.signal?.aborted).toBe(false)
-  seen.append?.({ kind: 'incident.opened', host: 'cmp01' } as Entry)
+  opened('cmp01', 'armed')
   expect(seen.signal?.aborted).toBe(true)
 })
