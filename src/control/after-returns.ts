@@ -196,7 +196,7 @@ export class AfterReturns {
   }
 
   async #look(record: WatchedReturn, watch: Watch): Promise<void> {
-    const { clock, cloud, journal } = this.#parts.context
+    const { clock, cloud, journal, settings } = this.#parts.context
     watch.nextLookAt = clock.now() + pauseBeforeLook(clock.now() - watch.backAt)
     const incident = this.#parts.store.get(record.incident)
     const policy = this.#parts.monitor.segment(record.host).policy
@@ -205,6 +205,7 @@ export class AfterReturns {
       lastSign: lastSignOf(incident),
       earlier: (id) => earlierRecovery(journal, this.#parts.store, id, record.incident),
       nowMs: clock.wall(),
+      requestLastsMs: settings.longestRequestMs,
       // By the cloud's clock, as Nova's stamps are: ours may have been far behind when the host came back.
       backAt: this.#parts.monitor.cloudNow() - (clock.now() - watch.backAt),
       // What is being started just now is followed there.

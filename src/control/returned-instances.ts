@@ -3,13 +3,14 @@
  * its death. Gives what is new as entries; writes nothing.
  */
 import {
+  isLeftOpen,
   isOffNow,
-  mayBeLeftOff,
   mayBeOff,
   mayHaveDiedWithHost,
   planAfterReturn,
   type ReturnedInstance,
 } from '../engine/after-return.ts'
+import { unknownEvacuation } from '../engine/recall.ts'
 import { afterReturnRule, offAfterReturn, ranSince } from '../domain/after-return.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
@@ -25,6 +26,7 @@ import type { HostName } from '../domain/service.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
 import { afterOf, runningAgain } from '../executor/start-again.ts'
 import { isRunning } from '../executor/steps/power.ts'
+import { lookSince } from '../executor/recall.ts'
 import { readActions } from '../executor/surroundings.ts'
 import { requireCell } from '../executor/survey.ts'
 
@@ -40,6 +42,8 @@ export interface ReturnedLook {
   /** What an incident before this one did with an instance; null: none did anything. */
   earlier: (instance: InstanceId) => EarlierRecovery | null
   nowMs: number
+  /** How long Nova may still serve a request whose answer was lost. */
+  requestLastsMs: number
   /** Those that were found off before, with the stamp of the row that told so. Added to. */
   cleared: Map<InstanceId, string>
   /** Some of them are being started: what Nova shows of those is somewhere in between. */
@@ -76,7 +80,7 @@ export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
     .map((instance) => ({ instance, earlier: look.earlier(instance.id) }))
     .filter(({ earlier }) => !isAtWork(earlier))
     .filter(
-      ({ instance, earlier }) => (earlier !== null && mayBeLeftOff(earlier)) || mayHaveDiedWithHost(instance, lastSign),
+      ({ instance, earlier }) => (earlier !== null && isLeftOpen(earlier)) || mayHaveDiedWithHost(instance, lastSign),
     )
   const plans = await plansFor(look, suspects)
   const base = { incident: incident.id, host }
@@ -131,12 +135,26 @@ async function plansFor(look: ReturnedLook, suspects: Suspect[]): Promise<Instan
   for (const { instance, earlier } of suspects) {
     const encrypted = instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false)
     const mayActForProject = encrypted && (await cloud.mayActFor(instance.projectId, { signal }))
-    const asked = { instance, earlier, actions: actions[instance.id] ?? null, encrypted, mayActForProject }
+    const history = actions[instance.id] ?? null
+    const since = await readSince(look, instance.id, earlier, history)
+    const asked = { instance, earlier, since, actions: history, encrypted, mayActForProject }
     const plan = planAfterReturn(asked, look, policy)
     if (plan === null) look.cleared.set(instance.id, instance.updatedAt)
     else plans.push(plan)
   }
   return plans
+}
+
+/** Whether its guest may still run where an earlier incident took it. A stop that came through says nothing of that. */
+async function readSince(
+  { cloud, requestLastsMs, signal }: ReturnedLook,
+  id: InstanceId,
+  earlier: EarlierRecovery | null,
+  history: InstanceAction[] | null,
+): Promise<ReturnedInstance['since']> {
+  if (earlier === null || history === null || unknownEvacuation(earlier) === null) return null
+  const orders = history.filter(({ action }) => action !== 'stop')
+  return { ...(await lookSince(cloud, id, earlier, orders, { signal })), requestLastsMs }
 }
 
 /** What others did since to those that were off. */

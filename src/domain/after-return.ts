@@ -2,6 +2,7 @@
  * After a host came back by itself: its guests are off, and Nova shows them running until nova-compute has compared (docs/nova.md
  * §4.4). What is known of that, folded from the journal: a restarted daemon knows exactly this. Pure.
  */
+import { inDoubtEarlier } from './earlier-recovery.ts'
 import type { Entry, IncidentId } from './entry.ts'
 import type { Incident, InstanceRecovery } from './incident.ts'
 import type { HostName } from './service.ts'
@@ -90,9 +91,13 @@ function isOff({ plan, outcome }: InstanceRecovery): boolean {
   return plan.rule === afterReturnRule && outcome?.outcome !== 'recovered' && !finalCodes.has(outcome?.code ?? '')
 }
 
-/** Whether it was still off when its host failed again. By Nova alone it looks like a guest that had switched itself off long before. */
+/**
+ * Whether it was still off when its host failed again. By Nova alone it looks like a guest that had switched itself off long before. Of one whose
+ * guest may run elsewhere the incident before knows more.
+ */
 export function wasOffUntilNextFailure(recovery: InstanceRecovery): boolean {
   const { plan, outcome } = recovery
+  if (plan.reason === inDoubtEarlier) return false
   return isOff(recovery) || (plan.rule === afterReturnRule && outcome?.code === 'HOST_FAILED_AGAIN')
 }
 
@@ -121,6 +126,8 @@ export const startRecipe = 'start-where-it-is'
 /** Codes that no workflow has. Each with what it means. */
 export const afterReturnCodes = {
   OFF_AFTER_RETURN: 'It ran when its host went down. The host came back by itself, and the instance is off',
+  [inDoubtEarlier]:
+    'It is off, and an earlier incident could not tell whether its guest runs elsewhere: Lifeboat does not start it',
   STARTED_AFTER_RETURN: 'Lifeboat started it after its host had come back by itself',
   STARTED_BY_OTHERS: 'Someone else started it after its host had come back by itself',
   STOPPED_BY_OWNER: 'Its owner stopped it after all: it stays off',

@@ -3,6 +3,9 @@ import { cloudTimeMs } from './cloud-time.ts'
 import type { InstanceAction } from './instance.ts'
 import type { EarlierRecovery } from './survey.ts'
 
+/** The reason in the plan of an instance whose guest may run where an earlier incident took it. */
+export const inDoubtEarlier = 'EARLIER_UNSETTLED'
+
 /** Orders that make an instance something else than the journal has on record. */
 export const changingOrders: ReadonlySet<string> = new Set([
   'rebuild',

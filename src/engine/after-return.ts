@@ -4,14 +4,14 @@
  */
 import { afterReturnRule, shownWithinMs, startRecipe } from '../domain/after-return.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
-import { powerOrderSince } from '../domain/earlier-recovery.ts'
+import { inDoubtEarlier, powerOrderSince } from '../domain/earlier-recovery.ts'
 import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe } from '../domain/plan.ts'
 import { lastStartMs, memoryStateBefore, powerActions } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
-import type { EarlierRecovery, InitialState } from '../domain/survey.ts'
+import type { EarlierRecovery, InitialState, SeenEarlier } from '../domain/survey.ts'
 import { hostShutdownMs, stoppedBy } from './initial-state.ts'
-import { recalledInitialState } from './recall.ts'
+import { doubtOf, recalledInitialState, unknownEvacuation } from './recall.ts'
 
 /** What is asked about one instance. */
 export interface ReturnedInstance {
@@ -23,6 +23,8 @@ export interface ReturnedInstance {
   mayActForProject: boolean
   /** What an incident before this one did with it; null: none did anything. */
   earlier: EarlierRecovery | null
+  /** What Nova tells of the time since then; null: that was not asked. */
+  since: Omit<SeenEarlier, 'before'> | null
 }
 
 /** Nova shows it off, and nothing is under way. */
@@ -39,8 +41,13 @@ export function mayHaveDiedWithHost({ updatedAt }: Instance, lastSign: number): 
  * It was off since an earlier return of its host, or waited for its restart after a crash: Nova shows it as one that switched itself off, however
  * long ago. What was evacuated, or may have been, is none of these.
  */
-export function mayBeLeftOff({ isOffAfterReturn, ofCrash, steps }: EarlierRecovery): boolean {
+function mayBeLeftOff({ isOffAfterReturn, ofCrash, steps }: EarlierRecovery): boolean {
   return isOffAfterReturn || (ofCrash !== null && steps.length === 0)
+}
+
+/** An earlier incident left something to be said of it, however long ago it went off: it was left off, or its guest may run elsewhere. */
+export function isLeftOpen(earlier: EarlierRecovery): boolean {
+  return mayBeLeftOff(earlier) || unknownEvacuation(earlier) !== null
 }
 
 /** Nova shows it running, which may be what was so before its host died. */
@@ -68,7 +75,8 @@ export function planAfterReturn(
   const { instance, actions, encrypted, mayActForProject, earlier } = returned
   if (wentOffLater(actions ?? [], absence.backAt)) return null
   const byNova = initialStateNow(returned, absence.lastSign)
-  const byJournal = recalledNow(returned, byNova, absence.nowMs)
+  const doubt = doubtAfterReturn(returned, absence.nowMs)
+  const byJournal = recalledNow(returned, byNova, doubt !== null, absence.nowMs)
   const original = byJournal ?? byNova
   if (original.wanted !== 'running') return null
   const ran =
@@ -80,6 +88,7 @@ export function planAfterReturn(
     ...{ recipe: null, recipes: {}, expected: null, asProject: null },
     ...{ priority: 0, exclusive: null, debts: [], notes: [] },
   }
+  if (doubt !== null) return { ...base, reason: inDoubtEarlier, message: doubt }
   if (encrypted && !mayActForProject) {
     const message = `It ran ${ran} and is off now. It has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it`
     return { ...base, reason: 'ENCRYPTED_WITHOUT_KEY', message }
@@ -99,6 +108,19 @@ export function planAfterReturn(
   }
 }
 
+/** Why its guest may run elsewhere, and what a person has to do; null: it does not. Started here as well, it would run twice. */
+function doubtAfterReturn({ instance, earlier, since }: ReturnedInstance, nowMs: number): string | null {
+  if (earlier === null) return null
+  const seen = { evacuations: [], actedOnGuest: false, ...since, nowMs }
+  const doubt = doubtOf(earlier, seen, instance.host ?? '')
+  if (doubt === null) return null
+  const first =
+    doubt.mayRunOn === null
+      ? 'See that no evacuation of it is under way (openstack server migration list)'
+      : 'See that it does not run there'
+  return `${doubt.told}. ${first}, then start it: openstack server start ${instance.id}`
+}
+
 /** As Nova alone tells it. */
 function initialStateNow({ instance, actions }: ReturnedInstance, lastSign: number): InitialState {
   const { wanted, because, flagged } = stoppedBy(actions, lastSign)
@@ -112,10 +134,16 @@ function initialStateNow({ instance, actions }: ReturnedInstance, lastSign: numb
 function recalledNow(
   { instance, actions, earlier }: ReturnedInstance,
   original: InitialState,
+  isDoubted: boolean,
   nowMs: number,
 ): InitialState | null {
-  if (earlier === null || !mayBeLeftOff(earlier) || powerOrderSince(earlier, actions ?? []) !== undefined) return null
-  const seen = { instance, original, actions, evacuations: [], actedOnGuest: false, requestLastsMs: 0, nowMs }
+  if (
+    earlier === null ||
+    !(isDoubted || mayBeLeftOff(earlier)) ||
+    powerOrderSince(earlier, actions ?? []) !== undefined
+  )
+    return null
+  const seen = { instance, original, actions, evacuations: [], actedOnGuest: false, nowMs }
   const recalled = recalledInitialState(earlier, seen)
   if (recalled === null) return null
   const { wanted, wantedBecause } = recalled

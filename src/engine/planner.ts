@@ -2,6 +2,7 @@
  * The planner: survey in, one decision for every instance out (law L9). Pure: the same survey always gives the same
  * plan, in the same order, and no instance, whatever Nova says of it, can make it throw.
  */
+import { inDoubtEarlier } from '../domain/earlier-recovery.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { HostPlan, InstancePlan } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
@@ -107,7 +108,7 @@ function planInstance(
     notes: [],
   }
   const doubt = doubted(instance, survey)
-  if (doubt !== null) return { ...blank, reason: 'EARLIER_UNSETTLED' satisfies PlanReason, message: doubt }
+  if (doubt !== null) return { ...blank, reason: inDoubtEarlier satisfies PlanReason, message: doubt }
   for (const rule of workflow.rules) {
     try {
       if (rule.when(facts)) return decided(blank, rule, workflow, survey, ownerPolicy, facts)

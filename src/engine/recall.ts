@@ -8,6 +8,7 @@ import type { ErrorRecord } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import type { EarlierRecovery, InitialState, SeenEarlier, Survey } from '../domain/survey.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import { initialStateOf } from './initial-state.ts'
 
 /** The initial state that an earlier incident recorded; null where there was none, or Nova has the truth. */
@@ -33,7 +34,7 @@ function seenNow(
     actions: survey.actions[instance.id] ?? null,
     evacuations,
     actedOnGuest,
-    requestLastsMs: Math.max(requestLastsMs ?? 0, lostRequestMs),
+    ...omitUndefined({ requestLastsMs }),
     nowMs: Date.parse(survey.takenAt),
   }
 }
@@ -49,8 +50,8 @@ export interface SeenNow {
   evacuations: Migration[]
   /** Someone else has acted on the guest since, and that succeeded. */
   actedOnGuest: boolean
-  /** Until so long after the earlier incident a request of it whose answer was lost may turn up as an evacuation, ms. */
-  requestLastsMs: number
+  /** As long as Nova may serve a request whose answer was lost, ms, if that is longer than usual. */
+  requestLastsMs?: number
   /** Our wall clock, ms. */
   nowMs: number
 }
@@ -130,21 +131,45 @@ function wantedSince(
 }
 
 /** Why nobody knows whether the guest runs elsewhere, in words; null when the earlier incident knew, or something has settled it. */
-export function doubtAbout(earlier: EarlierRecovery, seen: SeenNow, deadHost: HostName): string | null {
+export function doubtAbout(earlier: EarlierRecovery, seen: SeenSince, deadHost: HostName): string | null {
+  const doubt = doubtOf(earlier, seen, deadHost)
+  if (doubt === null) return null
+  const { told, mayRunOn } = doubt
+  return mayRunOn === null
+    ? `${told}: try again later`
+    : `${told}. Look there first; see that it does not run there and start it where Nova shows it, or evacuate it by hand`
+}
+
+/** What of the time since that incident tells whether the guest runs elsewhere. */
+export type SeenSince = Pick<SeenNow, 'evacuations' | 'actedOnGuest' | 'requestLastsMs' | 'nowMs'>
+
+export interface Doubt {
+  /** What that incident said, and what is not known since. */
+  told: string
+  /** Null: nobody knows whether its evacuation comes at all. */
+  mayRunOn: HostName[] | null
+}
+
+/**
+ * What nobody knows of a guest that an earlier incident may have started elsewhere; null as for `doubtAbout`.
+ * @param host a guest of this one cannot run there beside itself: it is dead, or it is where Nova shows the instance
+ */
+export function doubtOf(earlier: EarlierRecovery, seen: SeenSince, host: HostName): Doubt | null {
   const { outcome } = earlier
   const error = unknownEvacuation(earlier)
   if (error === null || outcome === null || seen.actedOnGuest) return null
   const hosts = destinationsOf(earlier, seen, error.details)
-  const open = unsettled(hosts, deadHost, earlier)
+  const open = unsettled(hosts, host, earlier)
   if (hosts.length > 0 && open.length === 0) return null
   const told = `Incident ${earlier.incident} left it stuck (${outcome.code}): ${outcome.message}`
   if (hosts.length === 0) {
     const own = ownEvacuations(earlier, seen).at(-1)
-    const isOld = seen.nowMs - Date.parse(earlier.endedAt ?? '') > seen.requestLastsMs
+    const isOld = seen.nowMs - Date.parse(earlier.endedAt ?? '') > Math.max(seen.requestLastsMs ?? 0, lostRequestMs)
     if (own?.status === 'error' || (own === undefined && isOld)) return null
-    return `${told}. Whether that evacuation still comes is not known: try again later`
+    return { told: `${told}. Whether that evacuation still comes is not known`, mayRunOn: null }
   }
-  return `${told}. Nothing has settled that since: the guest may be running on ${open.join(' and on ')}. Look there first; see that it does not run there and start it where Nova shows it, or evacuate it by hand`
+  const where = `the guest may be running on ${open.join(' and on ')}`
+  return { told: `${told}. Nothing has settled that since: ${where}`, mayRunOn: open }
 }
 
 /** Those of the hosts of which nobody knows that the guest died with them. */
@@ -175,7 +200,7 @@ function lockedByOthers(before: InitialState, { locked, lockedReason }: Instance
 }
 
 /** What was evacuated from other hosts before is no order of that incident. */
-function ownEvacuations({ original }: EarlierRecovery, { evacuations }: SeenNow): Migration[] {
+function ownEvacuations({ original }: EarlierRecovery, { evacuations }: SeenSince): Migration[] {
   const { instance, knownEvacuations } = original
   const own = evacuations.filter(
     ({ uuid, sourceHost }) => !knownEvacuations.includes(uuid) && sourceHost === instance.host,
@@ -195,7 +220,7 @@ export function namedDestinations({ details }: Pick<ErrorRecord, 'details'>): Ho
 }
 
 /** Where the orders that crossed stand by now: one that Nova ended in error started no guest, and one may have got its host since. */
-function ofCrossing({ evacuations }: SeenNow, details: Record<string, unknown>): HostName[] {
+function ofCrossing({ evacuations }: SeenSince, details: Record<string, unknown>): HostName[] {
   const { migrations } = details
   if (!Array.isArray(migrations)) return []
   const crossing = evacuations.filter(({ uuid }) => migrations.includes(uuid))
@@ -208,7 +233,7 @@ function ofCrossing({ evacuations }: SeenNow, details: Record<string, unknown>):
 }
 
 /** Where it may have taken the guest; none: Nova shows no order that names a host. */
-function destinationsOf(earlier: EarlierRecovery, seen: SeenNow, details: Record<string, unknown>): HostName[] {
+function destinationsOf(earlier: EarlierRecovery, seen: SeenSince, details: Record<string, unknown>): HostName[] {
   const named = [...new Set([...namedDestinations({ details }), ...ofCrossing(seen, details)])]
   if (named.length > 0) return named
   const own = ownEvacuations(earlier, seen)

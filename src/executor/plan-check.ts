@@ -10,6 +10,7 @@
  * as long as the present rules would recover it at all; else nothing more of it is begun.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { inDoubtEarlier } from '../domain/earlier-recovery.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
@@ -136,9 +137,6 @@ export class PlanCheck implements PlansInForce {
     }
   }
 }
-
-/** Of the plan that waits because nobody knows what an earlier incident left running. */
-const inDoubtEarlier = 'EARLIER_UNSETTLED'
 
 /** The rules that decide about instances, to be compared. */
 function rulesOf({ name, storage, policy }: Segment, wishes: string): string {

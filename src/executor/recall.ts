@@ -54,7 +54,7 @@ export async function recall(
       const [id, before] = next
       const history = await cloud.listActions(id, options)
       actions[id] = history
-      const sight = await look(cloud, id, before, history, options)
+      const sight = await lookSince(cloud, id, before, history, options)
       seen[id] = settings === undefined ? sight : { ...sight, requestLastsMs: settings.longestRequestMs }
     }
   }
@@ -74,7 +74,8 @@ export function workedOnElsewhere(
   })
 }
 
-async function look(
+/** What Nova tells of the time since an earlier incident. Reads where that left a doubt alone. */
+export async function lookSince(
   cloud: Cloud,
   id: InstanceId,
   before: EarlierRecovery,

@@ -2,6 +2,7 @@
  * What an incident that is over did not bring back and a new one on the same host would, and whether a person may order that now. Reads
  * the journal and the monitor, changes nothing; what Nova shows by then is the new incident's survey's to find out.
  */
+import { inDoubtEarlier } from '../domain/earlier-recovery.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { TryAgain } from '../domain/operations.ts'
@@ -12,7 +13,6 @@ import type { IncidentStore } from '../control/incident-store.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { refusalOfLiving, whyOld } from './living-host.ts'
-import type { planReasons } from '../engine/planner.ts'
 import { namedDestinations, unknownEvacuation, unsettled } from '../engine/recall.ts'
 
 /** What is known beside the incident itself. */
@@ -82,8 +82,6 @@ export function tryAgainOf(incident: Incident, facts: AgainFacts): TryAgain | nu
   }
 }
 
-const inDoubtEarlier: keyof typeof planReasons = 'EARLIER_UNSETTLED'
-
 function endOf(incident: Incident, recovery: InstanceRecovery, { earlier }: AgainFacts): 'again' | 'unsure' | null {
   const { plan, outcome } = recovery
   if (outcome === null || outcome.outcome === 'recovered') return null
@@ -91,7 +89,8 @@ function endOf(incident: Incident, recovery: InstanceRecovery, { earlier }: Agai
   const host = outcome.after?.host ?? incident.host
   if (host !== incident.host) return null
   const mayRun = unknownEvacuation({ outcome, steps: [...recovery.steps.values()] }) !== null
-  const isHeldFor = plan.reason === inDoubtEarlier
+  // One that is off after its host's return is left: an incident would evacuate a host that lives.
+  const isHeldFor = plan.decision === 'hold' && plan.reason === inDoubtEarlier
   if (mayRun || isHeldFor) return isKnown(incident, earlier(plan.instanceId)) ? 'again' : 'unsure'
   // By its rule it is left or held: it would be again.
   if (plan.decision !== 'recover') return null

@@ -19,7 +19,7 @@ function startsAfter(readAgoMs: number): boolean {
       clock: { now: () => readAgoMs, wall: () => readAgoMs, after: () => () => undefined },
       journal: { onAppend: () => undefined },
       cloud: { listInstances: () => new Promise(() => undefined) },
-      observer: {},
+      ...{ observer: {}, settings: {} },
     },
     monitor: {
       ...{ verdict: () => ({ kind: 'healthy', segment: 'all' }), segment: () => ({ policy: {} }), frozen: () => null },
@@ -55,7 +55,7 @@ test('a host that fails again ends the look at it at once: its next incident may
         },
         listServices: () => new Promise(() => undefined),
       },
-      observer: {},
+      ...{ observer: {}, settings: {} },
     },
     monitor: {
       ...{ verdict: () => ({ kind: 'healthy', segment: 'all' }), segment: () => ({ policy: {}, return: {} }) },

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { earlierRecovery } from '../../src/control/earlier-recoveries.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
+import type { InstancePlan } from '../../src/domain/plan.ts'
 import { incidentEntries, newJournal } from '../journal/fixtures.ts'
 
 const store = { open: () => [], openCrashes: () => [] }
@@ -20,6 +21,26 @@ it('ended with its outcome, whatever is settled of it much later', () => {
   const late = { kind: 'debt.recorded', ...of, data: { code: 'STALE_ORDER', message: 'an order waits' } }
   journal.append([late as NewEntry])
   expect(earlierRecovery(journal, store, 'a', null)?.endedAt).toBe(outcome?.at)
+  journal.close()
+})
+
+it.each([
+  ['off after a return of its host is what that incident knows', 'OFF_AFTER_RETURN', 'i2'],
+  ['left because its guest may run elsewhere is what the incident before knows', 'EARLIER_UNSETTLED', 'i1'],
+])('an instance that was %s', (_what, reason, expected) => {
+  const journal = newJournal()
+  journal.append(incidentEntries())
+  const [opened] = journal.read({ kinds: ['incident.opened'] })
+  const [planned] = journal.read({ instance: 'a', kinds: ['plan.made'] })
+  const of = { incident: 'i2', host: 'c1' }
+  const plan = { ...(planned?.data as InstancePlan), rule: 'after-return', decision: 'leave', reason }
+  const outcome = { outcome: 'left', code: 'HOST_FAILED_AGAIN', message: '', after: null }
+  journal.append([
+    { kind: 'incident.opened', ...of, data: opened?.data } as NewEntry,
+    { kind: 'plan.made', ...of, instance: 'a', data: plan } as NewEntry,
+    { kind: 'outcome.recorded', ...of, instance: 'a', data: outcome } as NewEntry,
+  ])
+  expect(earlierRecovery(journal, store, 'a', null)?.incident).toBe(expected)
   journal.close()
 })
 

@@ -1,5 +1,6 @@
 /** What is taken for off after its host came back by itself, and what Lifeboat may start: each rule by itself. */
 import { describe, expect, it } from 'vitest'
+import type { ErrorRecord } from '../../src/domain/errors.ts'
 import type { InstanceAction } from '../../src/domain/instance.ts'
 import type { EarlierRecovery, InitialState } from '../../src/domain/survey.ts'
 import { builtInSettings } from '../../src/domain/segment.ts'
@@ -20,10 +21,12 @@ function action(name: string, minutes: number, changes: Partial<InstanceAction> 
 
 const byNova = { userId: null, projectId: null }
 
+const quiet = { encrypted: false, mayActForProject: false, earlier: null, since: null }
+
 function returned(changes: Partial<ReturnedInstance> = {}): ReturnedInstance {
   const off = instance({ vmState: 'stopped', powerState: 4, updatedAt: at(5) })
   const actions = [action('stop', 5, byNova)]
-  return { instance: off, actions, encrypted: false, mayActForProject: false, earlier: null, ...changes }
+  return { instance: off, actions, ...quiet, ...changes }
 }
 
 const planOf = (changes: Partial<ReturnedInstance>, rules = policy): ReturnType<typeof planAfterReturn> =>
@@ -110,6 +113,57 @@ describe('an instance of which an earlier incident knows', () => {
     const steps = [{ kind: 'evacuate', status: 'failed', requestId: 'ours', error: null } as const]
     expect(asked(earlier({ isOffAfterReturn: false, steps }))).toBeNull()
     expect(asked(earlier({ ...crashed, steps }))).toBeNull()
+  })
+})
+
+describe('an instance whose guest an earlier incident may have started elsewhere', () => {
+  const error = {
+    code: 'GUEST_ON_DESTINATION',
+    certainty: 'unknown',
+    details: { destination: 'cmp07' },
+  } as unknown as ErrorRecord
+  const earlier = (change: Partial<EarlierRecovery> = {}): EarlierRecovery => ({
+    incident: 'first',
+    original: { instance: instance({}), wanted: 'running', knownEvacuations: [] } as unknown as InitialState,
+    outcome: { outcome: 'stuck', code: 'GUEST_ON_DESTINATION', message: 'it may run there', after: null },
+    steps: [{ kind: 'evacuate', status: 'failed', requestId: 'ours', error }],
+    ...{ ordered: null, lookedAt: null, ofCrash: null, isOffAfterReturn: false },
+    ...{ plannedAt: at(-590), endedAt: at(-500), provenDeadSince: () => false },
+    ...change,
+  })
+
+  it('is left, whatever the segment says, and its plan names the host and what to do', () => {
+    const plan = planOf({ earlier: earlier() })
+    expect(plan).toMatchObject({ decision: 'leave', reason: 'EARLIER_UNSETTLED', recipe: null })
+    expect(plan?.message).toMatch(
+      /^Incident first left it stuck .* running on cmp07\. See that it does not run there, then start it: openstack/,
+    )
+  })
+
+  it('is named however long ago it went off, unless its owner had switched it off', () => {
+    const longAgo = action('stop', -490, byNova)
+    expect(planOf({ earlier: earlier(), actions: [longAgo] })).toMatchObject({ reason: 'EARLIER_UNSETTLED' })
+    expect(planOf({ earlier: earlier(), actions: [longAgo, action('stop', -480)] })).toBeNull()
+    const proven = earlier({ provenDeadSince: () => true })
+    expect(planOf({ earlier: proven, actions: [longAgo] })).toBeNull()
+  })
+
+  it('is left too while its evacuation may still come', () => {
+    const lost = { ...error, details: {} }
+    const just = earlier({ steps: [{ ...earlier().steps[0]!, error: lost }], endedAt: at(15) })
+    expect(planOf({ earlier: just })?.message).toContain('no evacuation of it is under way')
+    const since = { evacuations: [], actedOnGuest: false, requestLastsMs: 3_600_000 }
+    const hourly = { ...just, endedAt: at(-20) }
+    expect(planOf({ earlier: hourly, since })).toMatchObject({ decision: 'leave' })
+    expect(planOf({ earlier: hourly })).toMatchObject({ decision: 'recover' })
+  })
+
+  it.each([
+    ['someone has started it since', { since: { evacuations: [], actedOnGuest: true } }],
+    ['that host was proven dead since', { earlier: earlier({ provenDeadSince: (host) => host === 'cmp07' }) }],
+    ['its evacuation is known to have failed', { earlier: earlier({ steps: [] }) }],
+  ])('is started where %s', (_why, settled) => {
+    expect(planOf({ earlier: earlier(), ...settled })).toMatchObject({ decision: 'recover' })
   })
 })
 

@@ -64,6 +64,11 @@ describe('of the instances of an incident', () => {
     ['stuck where it was', ended('stuck', 'INSTANCE_BUSY', { certainty: 'not-applied' }), 'again'],
     ['perhaps running elsewhere', ended('stuck', 'STEP_TIMEOUT', { certainty: 'unknown' }), 'unsure'],
     ['held for that', ended('stuck', 'EARLIER_UNSETTLED', { decision: 'hold', reason: 'EARLIER_UNSETTLED' }), 'unsure'],
+    [
+      'left for that after its host came back by itself',
+      ended('left', 'EARLIER_UNSETTLED', { decision: 'leave', reason: 'EARLIER_UNSETTLED' }),
+      null,
+    ],
     ['recovered', ended('recovered', 'RUNNING'), null],
     ['on another host, not as it was', ended('stuck', 'STATE_MISMATCH', { landedOn: 'cmp02' }), null],
     ['left by a rule', ended('left', 'WISH_LEAVE', { decision: 'leave' }), null],
