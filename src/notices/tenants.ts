@@ -3,6 +3,7 @@
  * incident, the reasons of the engine, which may name it), and never of other projects.
  */
 import { afterReturnRule } from '../domain/after-return.ts'
+import { inDoubtEarlier } from '../domain/earlier-recovery.ts'
 import type { Entry, EntryData } from '../domain/entry.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import { holdsForAPerson, holdsWith } from '../domain/incident-phases.ts'
@@ -161,6 +162,8 @@ function noticedEnd({ plan, outcome }: InstanceRecovery, closing: Closing): Noti
   const { code, after } = outcome
   const stayed = plan.rule === afterReturnRule
   if (code === 'INSTANCE_GONE') return { ...one, state: 'gone', code }
+  // Started by its owner it might run twice.
+  if (code === inDoubtEarlier) return { ...one, state: 'stuck', code }
   if (stayed && outcome.outcome === 'left') return { ...one, state: 'off', code }
   const elsewhere = after?.host ?? plan.original.instance.host
   if (outcome.outcome !== 'recovered' && elsewhere !== null && elsewhere !== plan.original.instance.host)

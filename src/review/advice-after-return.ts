@@ -1,5 +1,6 @@
 /** What a person must do about instances that are off since their host came back by itself. Pure. */
 import { afterReturnRule, offAfterReturn, waitingForStart } from '../domain/after-return.ts'
+import { inDoubtEarlier } from '../domain/earlier-recovery.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { Advice } from '../domain/review.ts'
 
@@ -8,10 +9,17 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (watched === null) return []
   const off = offAfterReturn(incident)
   const waiting = waitingForStart(incident)
-  const owners = off.filter(({ plan }) => plan.decision === 'leave')
-  const notStarted = off.filter((one) => !waiting.includes(one) && !owners.includes(one))
+  const inDoubt = off.filter(({ plan }) => plan.reason === inDoubtEarlier)
+  const owners = off.filter((one) => one.plan.decision === 'leave' && !inDoubt.includes(one))
+  const notStarted = off.filter(({ plan }) => plan.decision !== 'leave').filter((one) => !waiting.includes(one))
   const command = `lifeboat incident start ${id} --reason "why"`
   const advice: Advice[] = []
+  if (inDoubt.length > 0)
+    advice.push({
+      code: 'INSTANCES_PERHAPS_ELSEWHERE',
+      text: `${counted(inDoubt)} off here, and may run elsewhere: an earlier incident could not tell. The outcome of each names the hosts. Look there before anyone starts ${all(inDoubt)}`,
+      ...{ command: null, instances: ids(inDoubt) },
+    })
   if (waiting.length > 0 && startOrder === null)
     advice.push({
       code: 'INSTANCES_OFF',

@@ -28,6 +28,20 @@ describe('owners', () => {
   )
 
   it(
+    'are not told that they can start what may run elsewhere',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const left = (code: string) => ({ outcome: 'left', code, message: 'm', after: null }) as const
+      const rows = [
+        ...recovered('i', 'a', 'red', left('OFF_AFTER_RETURN')),
+        ...recovered('i', 'b', 'red', left('EARLIER_UNSETTLED')),
+      ].map((row) => (row.kind === 'plan.made' ? { ...row, data: { ...row.data, rule: 'after-return' } } : row))
+      await rig.append(verdict('host-down'), opened('i'), ...rows, closed('i'))
+      const [{ instances = [] } = {}] = rig.queued('instances-ended')
+      expect(instances.map(({ name, state }) => `${name} ${state}`)).toEqual(['b stuck', 'a off'])
+    }),
+  )
+
+  it(
     'are told of their own instances only, and at the end what became of each',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       rig.instances = () =>
