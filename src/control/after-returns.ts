@@ -19,6 +19,7 @@ import type { IncidentId, NewEntry, Via } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { HostName } from '../domain/service.ts'
+import { isBeating, isSilent, isUnread } from '../domain/verdict.ts'
 import { CloudTrouble, type Said } from '../executor/cloud-trouble.ts'
 import type { ExecutorContext } from '../executor/context.ts'
 import { HostWatch } from '../executor/host-watch.ts'
@@ -60,8 +61,8 @@ export interface AfterReturnsParts {
 /** What is remembered of one host between polls. */
 interface Watch {
   incident: IncidentId
-  /** When it came back, on our monotonic clock. */
-  backAt: number
+  /** When it came back, on our monotonic clock. Null: it is away, as far as is known. */
+  backAt: number | null
   nextLookAt: number
   /** A look at its list, or the closing of what a new failure of the host ended. */
   busy: Promise<void> | null
@@ -94,11 +95,13 @@ export class AfterReturns {
     const { store, context } = this.#parts
     for (const record of store.watchedReturns()) {
       const watch = this.#watchOf(record)
+      this.#followBeat(record, watch)
       if (watch.busy !== null) continue
       if (record.supersededBy !== null) this.#work(record, watch, this.#parts.signal, () => this.#giveUp(record, watch))
       else if (this.#parts.monitor.verdict(record.host)?.kind === 'healthy') {
-        if (context.clock.now() >= watch.nextLookAt && this.#looking() < looksAtOnce)
-          this.#work(record, watch, watch.signal, () => this.#look(record, watch))
+        const { backAt, nextLookAt } = watch
+        if (backAt !== null && context.clock.now() >= nextLookAt && this.#looking() < looksAtOnce)
+          this.#work(record, watch, watch.signal, () => this.#look(record, watch, backAt))
         this.#startWhatMay(record, watch)
       }
     }
@@ -162,14 +165,26 @@ export class AfterReturns {
     return [...this.#watches.values()].filter(({ busy }) => busy !== null).length
   }
 
-  #watchOf({ host, incident, backAt }: WatchedReturn): Watch {
+  /**
+   * A host whose incident a person cancelled may come back hours later, and go away once more under our flags, which opens no incident. What Nova shows
+   * of its guests says nothing before it has beaten for long enough.
+   */
+  #followBeat({ host, wasBack, known: isKnown }: WatchedReturn, watch: Watch): void {
+    if (wasBack || isKnown) return
+    const verdict = this.#parts.monitor.verdict(host)
+    if (verdict === undefined || isUnread(verdict)) return
+    if (isSilent(verdict)) watch.backAt = null
+    else if (isBeating(verdict)) watch.backAt ??= this.#parts.context.clock.now()
+  }
+
+  #watchOf({ host, incident, closedAt, wasBack, known: isKnown }: WatchedReturn): Watch {
     const existing = this.#watches.get(host)
     if (existing?.incident === incident) return existing
     const { clock } = this.#parts.context
     const over = new AbortController()
     const watch: Watch = {
       incident,
-      backAt: onOurClock(clock, backAt),
+      backAt: wasBack || isKnown ? onOurClock(clock, closedAt) : null,
       nextLookAt: clock.now(),
       ...{
         busy: null,
@@ -195,9 +210,9 @@ export class AfterReturns {
       .finally(() => (watch.busy = null))
   }
 
-  async #look(record: WatchedReturn, watch: Watch): Promise<void> {
+  async #look(record: WatchedReturn, watch: Watch, backAt: number): Promise<void> {
     const { clock, cloud, journal, settings } = this.#parts.context
-    watch.nextLookAt = clock.now() + pauseBeforeLook(clock.now() - watch.backAt)
+    watch.nextLookAt = clock.now() + pauseBeforeLook(clock.now() - backAt)
     const incident = this.#parts.store.get(record.incident)
     const policy = this.#parts.monitor.segment(record.host).policy
     const seen = await lookAtReturned({
@@ -207,7 +222,7 @@ export class AfterReturns {
       nowMs: clock.wall(),
       requestLastsMs: settings.longestRequestMs,
       // By the cloud's clock, as Nova's stamps are: ours may have been far behind when the host came back.
-      backAt: this.#parts.monitor.cloudNow() - (clock.now() - watch.backAt),
+      backAt: this.#parts.monitor.cloudNow() - (clock.now() - backAt),
       // What is being started just now is followed there.
       isBusy: () => watch.starts !== null,
     })
@@ -215,15 +230,15 @@ export class AfterReturns {
     const now = this.#recordOf(record)
     if (now === undefined || now.supersededBy !== null) return
     journal.append(seen.entries)
-    this.#say(now, watch, seen)
+    // It may have gone away meanwhile.
+    this.#say(now, watch, seen, watch.backAt === backAt && clock.now() - backAt >= shownWithinMs)
   }
 
   /** Says how many are off when that is news, and that it is known for good when it is. */
-  #say(record: WatchedReturn, watch: Watch, { instances, settled, pending }: Returned): void {
+  #say(record: WatchedReturn, watch: Watch, { instances, settled, pending }: Returned, late: boolean): void {
     const { store, context } = this.#parts
     const incident = store.get(record.incident)
     const off = offAfterReturn(incident).length
-    const late = context.clock.now() - watch.backAt >= shownWithinMs
     const starting = watch.starts !== null || (this.#mayStart(record) && waitingForStart(incident).length > 0)
     // Anyone who is told now that they are off would be told in a moment that they run.
     if (starting && !late) return

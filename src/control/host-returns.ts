@@ -16,7 +16,7 @@ import {
 } from '../domain/host-return.ts'
 import { incidentOf, isForceDown, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
-import { awayAfterIncident, isBeating, isUnread, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import { isBeating, isSilent, isUnread, type Verdict } from '../domain/verdict.ts'
 import { reconcileOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
 import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
 import { staleness } from '../monitor/freshness.ts'
@@ -30,9 +30,6 @@ import { orderHolds } from '../orders/order-holds.ts'
  * next start; longer delays the return by as much.
  */
 const readingGoodForMs = 10_000
-
-/** Verdicts of a host that is not forced down and whose nova-compute is known to be silent. */
-const silent = new Set<VerdictKind>(['host-down', 'service-down', 'maintenance', 'declared-down'])
 
 /** What is remembered of one host between polls; all of it may be forgotten and is then learnt again. */
 interface Watch {
@@ -393,8 +390,7 @@ function tellsOfBeats({ from, to, code }: EntryData['return.changed']): boolean 
 
 /** What a verdict says of the host's nova-compute. Waiting after a freeze or a start says nothing yet. */
 function pulseOf(verdict: Verdict): ReturnFacts['pulse'] {
-  if (verdict.kind === 'returning' && verdict.reason === awayAfterIncident) return 'silent'
-  if (silent.has(verdict.kind)) return 'silent'
+  if (isSilent(verdict)) return 'silent'
   if (verdict.kind === 'healthy' && verdict.reason === 'WAITING_AFTER_FREEZE') return 'unsure'
   return isBeating(verdict) ? 'beating' : 'unsure'
 }

@@ -7,13 +7,15 @@ import type { Entry, IncidentId } from './entry.ts'
 import type { Incident, InstanceRecovery } from './incident.ts'
 import type { HostName } from './service.ts'
 
-/** A host that is back without our doing, and whose instances are looked at until it is known which of them are off. */
+/** A host that comes back without our doing, and whose instances are looked at until it is known which of them are off. */
 export interface WatchedReturn {
   host: HostName
   /** The incident that it ended. Plans, steps and outcomes of its instances belong to that one. */
   incident: IncidentId
-  /** ISO, our wall clock. */
-  backAt: string
+  /** When that was closed. ISO, our wall clock. */
+  closedAt: string
+  /** The host was back by then. Where a person had cancelled the incident, it may still have been away. */
+  wasBack: boolean
   /** How many were said to be off. */
   off: number
   /** Nova has had the time to show every guest that is off: nothing new is looked for. */
@@ -44,9 +46,10 @@ export function supersedes(entry: Entry): boolean {
 export function applyToWatched(watched: Map<HostName, WatchedReturn>, entry: Entry): void {
   const { host, incident } = entry
   if (host === null || incident === null) return
-  if (entry.kind === 'incident.closed' && entry.data.watched === true) {
+  if (entry.kind === 'incident.closed' && entry.data.watched !== undefined) {
     const nothingYet = { off: 0, known: false, order: null, supersededBy: null }
-    watched.set(host, { host, incident, backAt: entry.at, ...nothingYet })
+    const wasBack = entry.data.outcome === 'returned'
+    watched.set(host, { host, incident, closedAt: entry.at, wasBack, ...nothingYet })
     return
   }
   const known = watched.get(host)

@@ -156,8 +156,11 @@ export interface EntryData {
     outcome: IncidentEnd
     message: string
     counts: Record<string, number>
-    /** The host came back by itself: which of its instances are off is looked at from now on, and said by `instances.watched`. */
-    watched?: true
+    /**
+     * The host came back by itself: which of its instances are off is looked at from now on, and said by `instances.watched`. `once-back`: a person
+     * cancelled the incident, and it is looked at when the host is back.
+     */
+    watched?: true | 'once-back'
   }
   /**
    * What became of the instances of a host that came back by itself. `watching`: more of them may turn out to be off; `known`: Nova

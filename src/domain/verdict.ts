@@ -134,6 +134,14 @@ export function isBeating({ kind, reason }: Verdict): boolean {
   return kind === 'healthy' || kind === 'contradiction' || (kind === 'returning' && reason === beatingUnderOurFlags)
 }
 
+/** Verdicts of a host that is not forced down and whose nova-compute is known to be silent. */
+const silent: ReadonlySet<VerdictKind> = new Set(['host-down', 'service-down', 'maintenance', 'declared-down'])
+
+/** Its nova-compute is known to be silent. Waiting after a freeze or a start says nothing yet. */
+export function isSilent({ kind, reason }: Verdict): boolean {
+  return silent.has(kind) || (kind === 'returning' && reason === awayAfterIncident)
+}
+
 /** Some witness says dead and none says alive. Unknown answers count for neither side. */
 export function witnessedDead({ probes }: Evidence): boolean {
   return probes.some(({ answer }) => answer === 'dead') && !probes.some(({ answer }) => answer === 'alive')

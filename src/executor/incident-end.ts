@@ -33,17 +33,17 @@ export function closeObserved(run: Run): void {
 
 /**
  * Closes the incident with the count of its outcomes. When its host came back by itself it is watched on, also when a person cancelled
- * the incident for that reason: guests that nothing moved may be off.
+ * the incident for that reason: guests that nothing moved may be off. Where a person cancelled it otherwise, that is so once the host is back.
  */
 export function closeIncident(run: Run, outcome: EntryData['incident.closed']['outcome'], message: string): void {
   const counts: Record<string, number> = {}
-  const { instances, revoked } = run.permissions.incident(run.id)
+  const { instances, revoked, mode } = run.permissions.incident(run.id)
   for (const { outcome: ended } of instances.values()) {
     const name = ended?.outcome ?? 'none'
     counts[name] = (counts[name] ?? 0) + 1
   }
   const isBack = outcome === 'returned' || (outcome === 'cancelled' && revoked !== null)
-  const watched = isBack ? { watched: true as const } : {}
-  const data = { outcome, message, counts, ...watched }
+  const onceBack = outcome === 'cancelled' && mode === 'armed' ? { watched: 'once-back' as const } : {}
+  const data = { outcome, message, counts, ...(isBack ? { watched: true as const } : onceBack) }
   run.journal.append([{ kind: 'incident.closed', incident: run.id, host: run.host, data }])
 }

@@ -7,7 +7,14 @@ import type { PollReport } from '../../src/monitor/report.ts'
 /** Whether it begins to start what a person ordered, where Nova was last asked so long ago. */
 function startsAfter(readAgoMs: number): boolean {
   let begins = false
-  const record = { host: 'cmp01', incident: 'inc-1', backAt: new Date(0).toISOString(), supersededBy: null, order: {} }
+  const record = {
+    host: 'cmp01',
+    incident: 'inc-1',
+    closedAt: new Date(0).toISOString(),
+    wasBack: true,
+    supersededBy: null,
+    order: {},
+  }
   const instances = {
     values: () => {
       begins = true
@@ -28,7 +35,7 @@ function startsAfter(readAgoMs: number): boolean {
     store: {
       watchedReturns: () => [record],
       openOn: () => undefined,
-      get: () => ({ verdict: null, openedAt: record.backAt, cancelled: null, instances }),
+      get: () => ({ verdict: null, openedAt: record.closedAt, cancelled: null, instances }),
     },
     orders: { covering: () => [] },
     ...{ mode: () => 'armed', signal: new AbortController().signal },
@@ -63,7 +70,14 @@ test('a host that fails again ends the look at it at once: its next incident may
     },
     store: {
       watchedReturns: () => [
-        { host: 'cmp01', incident: 'inc-1', backAt: '2030-01-01T00:00:00Z', supersededBy: null, order: null },
+        {
+          host: 'cmp01',
+          incident: 'inc-1',
+          closedAt: '2030-01-01T00:00:00Z',
+          wasBack: true,
+          supersededBy: null,
+          order: null,
+        },
       ],
       get: () => ({ verdict: null, openedAt: '2030-01-01T00:00:00Z', cancelled: 'by someone', instances: new Map() }),
     },

@@ -19,6 +19,16 @@ const returned: Parameters<typeof folded> = [
   ['operator.start', '1', ann],
 ]
 
+describe('an incident that a person cancelled', () => {
+  const closed = (data: object): WatchedReturn[] => folded(['incident.closed', '1', { outcome: 'cancelled', ...data }])
+
+  it('is followed by a look at its host, which may still be away; those of older releases only where it was back', () => {
+    expect(closed({ watched: 'once-back' })).toMatchObject([{ incident: '1', wasBack: false, known: false }])
+    expect(closed({ watched: true })).toMatchObject([{ incident: '1', wasBack: false, known: false }])
+    expect(closed({})).toEqual([])
+  })
+})
+
 describe('a host that came back by itself and fails again', () => {
   it('hands its instances to the next incident, and the order with which a person had them started ends', () => {
     const opened = ['incident.opened', '2', { mode: 'armed' }] as const
