@@ -19,6 +19,7 @@ const ann = { by: 'ann', reason: 'sure' }
 function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> = scene.watch): Operations {
   const monitor = {
     verdicts: () => scene.verdicts,
+    verdict: (host: string) => scene.verdicts.find((one) => one.host === host),
     frozen: () => null,
     thawsAt: () => null,
     lastPoll: () => null,
@@ -65,11 +66,11 @@ describe('an override', () => {
     expect(scene.journal.read({ kinds: ['operator.override'] })).toHaveLength(before)
   }
 
-  it('is taken for an incident that the brake holds, and recorded under its name', async () => {
+  it('is taken for an incident that the brake holds, and recorded under its name with the row that is known', async () => {
     const scene = new Scene().open('h0', 'h1', 'h2')
     await operationsOf(scene).override('i-h1', ann)
     expect(scene.journal.read({ kinds: ['operator.override'] })).toMatchObject([
-      { actor: 'operator:ann', incident: 'i-h1', host: 'h1', data: ann },
+      { actor: 'operator:ann', incident: 'i-h1', host: 'h1', data: { ...ann, row: { status: expect.any(String) } } },
     ])
     expect(scene.holds('h1')).toBeNull()
     expect(scene.holds('h0')).not.toBeNull()
