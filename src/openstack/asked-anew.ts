@@ -30,13 +30,13 @@ export async function askedAnew<T>(
   if (signal?.aborted) follow()
   else signal?.addEventListener('abort', follow, { once: true })
   let noMore = (): void => undefined
-  let isAskedAgain = false
+  let asks = 1
   try {
     return await new Promise<T>((resolve, reject) => {
       const again = (times: number): void => {
         if (times > askedAnewTimes) return
         noMore = clock.after(askedAnewMs, () => {
-          isAskedAgain = true
+          asks += 1
           ask(cut.signal).then(resolve, () => undefined)
           again(times + 1)
         })
@@ -48,6 +48,6 @@ export async function askedAnew<T>(
     noMore()
     signal?.removeEventListener('abort', follow)
     // As a rule nothing is left to cut off, and each abort costs more than the rest of this.
-    if (isAskedAgain) cut.abort()
+    if (asks > 1) cut.abort()
   }
 }
