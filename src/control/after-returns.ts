@@ -18,6 +18,7 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { IncidentId, NewEntry, Via } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import { backAndUnknown } from '../domain/text/back-and-unknown.ts'
 import type { HostName } from '../domain/service.ts'
 import { isBeating, isSilent, isUnread } from '../domain/verdict.ts'
 import { CloudTrouble, type Said } from '../executor/cloud-trouble.ts'
@@ -63,6 +64,10 @@ interface Watch {
   incident: IncidentId
   /** When it came back, on our monotonic clock. Null: it is away, as far as is known. */
   backAt: number | null
+  /** The journal does not have that moment yet. */
+  isUntold: boolean
+  /** Since when Nova has not listed it, on our monotonic clock. */
+  unlistedSince: number | null
   nextLookAt: number
   /** A look at its list, or the closing of what a new failure of the host ended. */
   busy: Promise<void> | null
@@ -98,6 +103,7 @@ export class AfterReturns {
       this.#followBeat(record, watch)
       if (watch.busy !== null) continue
       if (record.supersededBy !== null) this.#work(record, watch, this.#parts.signal, () => this.#giveUp(record, watch))
+      else if (!record.known && watch.unlistedSince !== null) this.#endUnlisted(record, watch)
       else if (this.#parts.monitor.verdict(record.host)?.kind === 'healthy') {
         const { backAt, nextLookAt } = watch
         if (backAt !== null && context.clock.now() >= nextLookAt && this.#looking() < looksAtOnce)
@@ -125,6 +131,8 @@ export class AfterReturns {
       const message = `Incident ${id} has no instances that are off since their host came back by itself`
       throw new LifeboatError('CONFLICT', message)
     }
+    if (record.backAt === null && (this.#watches.get(record.host)?.backAt ?? null) === null)
+      throw new LifeboatError('CONFLICT', `${record.host} has not come back yet: nothing can be started there`)
     const incident = store.get(id)
     const off = offAfterReturn(incident)
     const again = off.filter(({ plan, outcome }) => plan.decision === 'recover' && outcome?.code !== plan.reason)
@@ -169,24 +177,39 @@ export class AfterReturns {
    * A host whose incident a person cancelled may come back hours later, and go away once more under our flags, which opens no incident. What Nova shows
    * of its guests says nothing before it has beaten for long enough.
    */
-  #followBeat({ host, wasBack, known: isKnown }: WatchedReturn, watch: Watch): void {
-    if (wasBack || isKnown) return
-    const verdict = this.#parts.monitor.verdict(host)
-    if (verdict === undefined || isUnread(verdict)) return
+  #followBeat({ host, known: isKnown }: WatchedReturn, watch: Watch): void {
+    const { context, monitor } = this.#parts
+    const verdict = monitor.verdict(host)
+    watch.unlistedSince = verdict === undefined ? (watch.unlistedSince ?? context.clock.now()) : null
+    if (isKnown || verdict === undefined || isUnread(verdict)) return
     if (isSilent(verdict)) watch.backAt = null
-    else if (isBeating(verdict)) watch.backAt ??= this.#parts.context.clock.now()
+    else if (watch.backAt === null && isBeating(verdict)) {
+      watch.backAt = context.clock.now()
+      watch.isUntold = true
+    }
   }
 
-  #watchOf({ host, incident, closedAt, wasBack, known: isKnown }: WatchedReturn): Watch {
+  /** Its record in Nova is gone for good: nobody waits for what ran there. */
+  #endUnlisted({ host, incident }: WatchedReturn, { unlistedSince }: Watch): void {
+    const { clock, journal } = this.#parts.context
+    if (unlistedSince === null || clock.now() - unlistedSince < shownWithinMs) return
+    const message = `Nova lists no nova-compute on ${host} any more: what ran there is not looked at`
+    const data = { to: 'known' as const, instances: 0, off: 0, started: 0, message }
+    journal.append([{ kind: 'instances.watched', incident, host, data }])
+  }
+
+  #watchOf({ host, incident, backAt }: WatchedReturn): Watch {
     const existing = this.#watches.get(host)
     if (existing?.incident === incident) return existing
     const { clock } = this.#parts.context
     const over = new AbortController()
     const watch: Watch = {
       incident,
-      backAt: wasBack || isKnown ? onOurClock(clock, closedAt) : null,
+      backAt: backAt === null ? null : onOurClock(clock, backAt),
       nextLookAt: clock.now(),
       ...{
+        isUntold: false,
+        unlistedSince: null,
         busy: null,
         starts: null,
         over,
@@ -243,16 +266,22 @@ export class AfterReturns {
     // Anyone who is told now that they are off would be told in a moment that they run.
     if (starting && !late) return
     const isKnown = record.known || late || pending === 0
-    if (isKnown === record.known && off === record.off) return
+    if (isKnown === record.known && off === record.off && !watch.isUntold) return
     const to = isKnown ? 'known' : 'watching'
     const { started } = watch
     watch.started = 0
-    const message = sentence(record.host, to, { instances, settled, off, started })
+    const isNew = watch.isUntold && !isKnown && off === 0
+    const message = isNew
+      ? backAndUnknown(record.host)
+      : sentence(record.host, to, { instances, settled, off, started })
+    const backAgoMs = watch.isUntold && watch.backAt !== null ? context.clock.now() - watch.backAt : null
+    const backAt = backAgoMs === null ? {} : { backAt: new Date(context.clock.wall() - backAgoMs).toISOString() }
+    watch.isUntold = false
     context.journal.append([
       {
         kind: 'instances.watched',
         ...{ incident: record.incident, host: record.host },
-        data: { to, instances, off, started, message },
+        data: { to, instances, off, started, message, ...backAt },
       },
     ])
   }

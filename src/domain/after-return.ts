@@ -12,10 +12,8 @@ export interface WatchedReturn {
   host: HostName
   /** The incident that it ended. Plans, steps and outcomes of its instances belong to that one. */
   incident: IncidentId
-  /** When that was closed. ISO, our wall clock. */
-  closedAt: string
-  /** The host was back by then. Where a person had cancelled the incident, it may still have been away. */
-  wasBack: boolean
+  /** ISO, our wall clock. Null: it has not come back yet, as far as is known. */
+  backAt: string | null
   /** How many were said to be off. */
   off: number
   /** Nova has had the time to show every guest that is off: nothing new is looked for. */
@@ -48,16 +46,18 @@ export function applyToWatched(watched: Map<HostName, WatchedReturn>, entry: Ent
   if (host === null || incident === null) return
   if (entry.kind === 'incident.closed' && entry.data.watched !== undefined) {
     const nothingYet = { off: 0, known: false, order: null, supersededBy: null }
-    const wasBack = entry.data.outcome === 'returned'
-    watched.set(host, { host, incident, closedAt: entry.at, wasBack, ...nothingYet })
+    const backAt = entry.data.watched === true ? entry.at : null
+    watched.set(host, { host, incident, backAt, ...nothingYet })
     return
   }
   const known = watched.get(host)
   if (known === undefined) return
   if (supersedes(entry)) watched.set(host, { ...known, supersededBy: known.supersededBy ?? incident })
   if (known.incident !== incident) return
-  if (entry.kind === 'instances.watched')
-    watched.set(host, { ...known, off: entry.data.off, known: entry.data.to === 'known' })
+  if (entry.kind === 'instances.watched') {
+    const { off, to, backAt = known.backAt } = entry.data
+    watched.set(host, { ...known, off, known: to === 'known', backAt })
+  }
   if (entry.kind === 'operator.start') watched.set(host, { ...known, order: entry.data })
 }
 

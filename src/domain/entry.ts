@@ -166,7 +166,15 @@ export interface EntryData {
    * What became of the instances of a host that came back by itself. `watching`: more of them may turn out to be off; `known`: Nova
    * had the time to show every one. `off`: those that ran before and do not now; `started`: by Lifeboat, since the entry before.
    */
-  'instances.watched': { to: 'watching' | 'known'; instances: number; off: number; started: number; message: string }
+  'instances.watched': {
+    to: 'watching' | 'known'
+    instances: number
+    off: number
+    started: number
+    message: string
+    /** When the host was back: it was away when its incident was closed, or went away again. ISO. */
+    backAt?: string
+  }
 
   'fence.attempt': FenceAttempt
   'proof.recorded': { proof: ProofRecord }

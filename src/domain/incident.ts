@@ -11,6 +11,7 @@ import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
 import { isStepKind, type InstancePlan, type ProcessRuling, type StepKind } from './plan.ts'
+import { backAndUnknown } from './text/back-and-unknown.ts'
 import { heldBecause } from './text/held-because.ts'
 import type { AnyStepKind, BeforeOf, RequestOf, ResultOf, StepIntention } from './step-payloads.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
@@ -358,8 +359,7 @@ function leftThere(leftovers: readonly Leftover[]): InstanceId[] | null {
 }
 
 function notKnownYet({ host, at }: Entry): WatchedInstances {
-  const message = `${host} is back; which of its instances are off is being found out`
-  return { to: 'watching', off: 0, message, at }
+  return { to: 'watching', off: 0, message: backAndUnknown(host ?? ''), at }
 }
 
 /** One instance of one incident, from the entries about it alone. Null: they have no plan of it. */

@@ -46,7 +46,8 @@ export interface ReturnRecord {
   failures: readonly string[]
   /** ISO times at which nova-compute failed there while the host lived. */
   processFailures: readonly string[]
-  order: (ReturnOrder & { at: string }) | null
+  /** `fromBefore`: it stood when the host was set aside. Stamps of a wall clock do not tell. */
+  order: (ReturnOrder & { at: string; fromBefore?: true }) | null
   /** ISO times at which our writes were confirmed in this return. */
   confirmed: Partial<Record<ReturnStepKind, string>>
   open: OpenReturnStep | null
@@ -191,15 +192,14 @@ function afterSetAside(record: ReturnRecord, entry: Extract<Entry, { kind: 'serv
   const { to, certainty, theirs } = entry.data
   const of = record.setAside?.incident ?? entry.incident ?? ''
   const isEnded = to === 'over' && certainty === 'applied'
+  const isFirst = record.setAside === null
+  const order = isFirst && record.order !== null ? { ...record.order, fromBefore: true as const } : record.order
   return {
     ...record,
     setAside: setAsideAfter(record.setAside, entry),
     covered: theirs === true ? [...record.covered, of].slice(-failuresKept) : record.covered,
     // It was said of what stood there, but for a keep-out that our enable forestalled: that one counts for the next failure.
-    order:
-      isEnded && record.ourFlags === null && !isForestalled(record) && !isFromBeforeSilence(record)
-        ? null
-        : record.order,
+    order: isEnded && record.ourFlags === null && !isForestalled(record) && !isFromBeforeSilence(record) ? null : order,
   }
 }
 
@@ -210,8 +210,8 @@ export function isForestalled({ order, setAside }: Pick<ReturnRecord, 'order' | 
 
 /** What was said before a host was set aside for its silence was not said of that: a silence is no failure. */
 export function isFromBeforeSilence({ order, setAside }: Pick<ReturnRecord, 'order' | 'setAside'>): boolean {
-  if (order === null || setAside === null) return false
-  return readSetAsideReason(setAside.reason)?.why === 'silent' && order.at < setAside.since
+  if (order?.fromBefore !== true || setAside === null) return false
+  return readSetAsideReason(setAside.reason)?.why === 'silent'
 }
 
 /** A force-down that failed may have been taken all the same, and show up late; one that Nova refused was not. */

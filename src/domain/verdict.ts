@@ -73,6 +73,11 @@ export function asKnown({ updatedAt, forcedDown, status, disabledReason }: Known
   return { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
 }
 
+/** What is kept of the row with a person's word; nothing where Nova shows none. */
+export function rowSeen(verdict: Verdict | null | undefined): { row?: KnownRow } {
+  return verdict?.evidence.updatedAt ? { row: asKnown(verdict.evidence) } : {}
+}
+
 export interface Verdict {
   host: HostName
   segment: string

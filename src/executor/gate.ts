@@ -251,7 +251,8 @@ export class Gate {
     const { permissions, id, proofExpired } = this.#run
     // Revoked is more than expired: the host is proven dead again from the beginning.
     if (proofExpired === null || this.#lacksProof()) return permissions.of(permissions.incident(id))
-    const message = `the proof of death expired and could not be renewed: ${proofExpired.message}`
+    const why = proofExpired.code === 'HOST_ALIVE' ? 'does not hold' : 'expired and could not be renewed'
+    const message = `the proof of death ${why}: ${proofExpired.message}`
     return { allowed: false, hold: 'FENCE_FAILED', message, error: errorRecord(proofExpired) }
   }
 

@@ -65,9 +65,9 @@ export class ProofReading {
   #restOnWord(): void {
     const { permissions, id, clock } = this.#run
     const { attestedSince, held, proof } = permissions.incident(id)
-    // Nobody's word stands against a power that reads On.
-    const isAnswer = held?.code === 'FENCE_FAILED' && this.#run.proofExpired?.code !== 'HOST_ALIVE'
-    if (!attestedSince || !isAnswer || proof === null) return
+    if (!attestedSince || held?.code !== 'FENCE_FAILED' || proof === null) return
+    // Nobody's word stands against a power that reads On; a storage that is reached says nothing of power.
+    if (proof.proves !== 'storage' && this.#run.proofExpired?.code === 'HOST_ALIVE') return
     unlessUnwritable(() => restOn(this.#run, this.#byAttestation(), clock.now()))
   }
 

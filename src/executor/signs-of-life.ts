@@ -66,7 +66,9 @@ function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, i
   const { evidence } = verdict
   if (word.row === undefined) return hasBeaten(verdict, incident) && isLater(evidence.updatedAt, word)
   const first = evidence.firstRow ?? evidence
-  return evidence.sinceBeatMs === undefined && first.updatedAt !== null && movementSince(word.row, first) !== 'silent'
+  if (evidence.sinceBeatMs !== undefined || first.updatedAt === null) return false
+  // An earlier stamp is another write, by a clock that was set back.
+  return movementSince(word.row, first) !== 'silent' || movementSince(first, word.row) !== 'silent'
 }
 
 /** In entries of older releases: by the cloud's stamps, for our wall clock may be wrong by hours, or for want of them by that. */

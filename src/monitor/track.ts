@@ -47,9 +47,12 @@ export function evidenceOf(
   const evidence: Evidence = { status, state, forcedDown, updatedAt, ...silence, probes }
   if (forcedDown) evidence.disabledReason = disabledReason
   if (!pulse.everBeat && pulse.first.updatedAt !== updatedAt) evidence.firstRow = pulse.first
-  if (silence.missedBeats < suspectAfterBeats) return evidence
+  const isSuspect = silence.missedBeats >= suspectAfterBeats
+  // A freeze restarts the silence and says nothing of the beat.
+  if (pulse.everBeat && (isSuspect || !pulse.beatSinceRestart))
+    evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
+  if (!isSuspect) return evidence
   evidence.suspicion = Math.round(suspicion * 100) / 100
-  if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
   if (pulse.gaps.length > 0) evidence.gaps = pulse.gaps.map(Math.round)
   return evidence
 }

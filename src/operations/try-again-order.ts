@@ -4,7 +4,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { TryAgain, TryAgainAnswer, TryAgainOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
-import { asKnown } from '../domain/verdict.ts'
+import { rowSeen } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { BrakeWatch } from '../control/brake-watch.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
@@ -49,14 +49,19 @@ export function orderTryAgain(id: IncidentId, order: TryAgainOrder, parts: TryAg
   const actor = `operator:${by}`
   const reason = order.reason === '' ? (proof ?? '') : order.reason
   const verdict = parts.monitor.verdict(host) ?? null
-  const row = verdict === null ? {} : { row: asKnown(verdict.evidence) }
   const rows = (opened: IncidentId): NewEntry[] => {
     const about = { actor, incident: opened, host }
     return [
       { kind: 'operator.again', ...about, data: { by, reason, of: id, ...known(via) } },
       ...(proof === null
         ? []
-        : [{ kind: 'operator.statement' as const, ...about, data: { by, statement: proof, ...row, ...known(via) } }]),
+        : [
+            {
+              kind: 'operator.statement' as const,
+              ...about,
+              data: { by, statement: proof, ...rowSeen(verdict), ...known(via) },
+            },
+          ]),
     ]
   }
   const opened = parts.watch.open(host, verdict, by, rows)

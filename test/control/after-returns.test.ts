@@ -10,8 +10,7 @@ function startsAfter(readAgoMs: number): boolean {
   const record = {
     host: 'cmp01',
     incident: 'inc-1',
-    closedAt: new Date(0).toISOString(),
-    wasBack: true,
+    backAt: new Date(0).toISOString(),
     supersededBy: null,
     order: {},
   }
@@ -35,7 +34,7 @@ function startsAfter(readAgoMs: number): boolean {
     store: {
       watchedReturns: () => [record],
       openOn: () => undefined,
-      get: () => ({ verdict: null, openedAt: record.closedAt, cancelled: null, instances }),
+      get: () => ({ verdict: null, openedAt: record.backAt, cancelled: null, instances }),
     },
     orders: { covering: () => [] },
     ...{ mode: () => 'armed', signal: new AbortController().signal },
@@ -73,8 +72,7 @@ test('a host that fails again ends the look at it at once: its next incident may
         {
           host: 'cmp01',
           incident: 'inc-1',
-          closedAt: '2030-01-01T00:00:00Z',
-          wasBack: true,
+          backAt: '2030-01-01T00:00:00Z',
           supersededBy: null,
           order: null,
         },

@@ -33,7 +33,7 @@ export function verdictOf(host: string, kind: Verdict['kind'], evidence: Partial
       status: 'enabled',
       state: 'up',
       forcedDown: false,
-      updatedAt: null,
+      updatedAt: '2026-01-01T00:00:50.000000',
       silentMs: 0,
       intervalMs: 10_000,
       missedBeats: 0,

@@ -163,6 +163,16 @@ describe("a person's word from before there is a proof", () => {
     expect(revoked(rewritten, [vouched()])).toBe(1)
   })
 
+  test('counts no more where the row shows an earlier stamp: the clock was set back, and somebody wrote it', () => {
+    expect(revoked(stamped('host-down', '2025-12-31T23:30:00.000000'), [vouched()])).toBe(1)
+  })
+
+  test('that was given while Nova showed no row is compared with the row that its incident began with', () => {
+    const blind = vouched({ word: { at: word.at } })
+    expect(revoked(stamped('host-down', '2026-01-01T00:00:50.000000'), [blind])).toBe(0)
+    expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000'), [blind])).toBe(1)
+  })
+
   test('is compared with the row that was known when it was given, whatever Lifeboat had written before', () => {
     const ours = { status: 'disabled', disabledReason: 'lifeboat: incident i-1' }
     const known = vouched({ word: { ...word, row: { ...row, ...ours } } })

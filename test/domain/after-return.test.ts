@@ -23,9 +23,19 @@ describe('an incident that a person cancelled', () => {
   const closed = (data: object): WatchedReturn[] => folded(['incident.closed', '1', { outcome: 'cancelled', ...data }])
 
   it('is followed by a look at its host, which may still be away; those of older releases only where it was back', () => {
-    expect(closed({ watched: 'once-back' })).toMatchObject([{ incident: '1', wasBack: false, known: false }])
-    expect(closed({ watched: true })).toMatchObject([{ incident: '1', wasBack: false, known: false }])
+    expect(closed({ watched: 'once-back' })).toMatchObject([{ incident: '1', backAt: null, known: false }])
+    expect(closed({ watched: true })).toMatchObject([{ incident: '1', backAt: at, known: false }])
     expect(closed({})).toEqual([])
+  })
+
+  it('knows after a restart when its host was back', () => {
+    const backAt = '2030-01-02T00:00:00Z'
+    const back: Parameters<typeof folded> = [
+      ['incident.closed', '1', { outcome: 'cancelled', watched: 'once-back' }],
+      ['instances.watched', '1', { to: 'watching', off: 0, backAt }],
+    ]
+    expect(folded(...back)).toMatchObject([{ backAt }])
+    expect(folded(...back, ['instances.watched', '1', { to: 'known', off: 2 }])).toMatchObject([{ backAt, off: 2 }])
   })
 })
 

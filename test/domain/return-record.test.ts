@@ -6,6 +6,7 @@ import type { ReturnStepKind } from '../../src/domain/host-return.ts'
 import {
   applyToReturns,
   incidentOf,
+  isFromBeforeSilence,
   nothingKnown,
   returnStepKey,
   type ReturnRecord,
@@ -284,9 +285,14 @@ describe('a return', () => {
     if (late) told.tell(keepOut)
     expect(told.setAside('over', 'applied').record.order?.keepOut ?? false).toBe(late)
     // Of a silence it was not said either, if it is older.
-    expect(told.setAside('setting').setAside('taking-back').setAside('over', 'applied').record.order !== null).toBe(
-      late,
-    )
+    const again = told.setAside('setting').setAside('taking-back').setAside('over', 'applied').record
+    expect(again.order !== null).toBe(late)
+  })
+
+  test('is forbidden by an order that came since it was set aside, whatever the wall clock says', () => {
+    const keepOut = { kind: 'operator.return' as const, data: { by: 'ann', reason: 'r', keepOut: true } }
+    expect(isFromBeforeSilence(new Told().setAside('setting').tell(keepOut).record)).toBe(false)
+    expect(isFromBeforeSilence(new Told().tell(keepOut).setAside('setting').record)).toBe(true)
   })
 
   test('keeps the newest hundred failures', () => {

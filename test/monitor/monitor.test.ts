@@ -58,6 +58,9 @@ describe('one dead host', () => {
     fleet.apiDown = true
     await fleet.run(10_000)
     fleet.apiDown = false
+    await fleet.run(1_000)
+    const thawed = fleet.monitor.verdict('b')!.evidence
+    expect([thawed.missedBeats < 1, (thawed.sinceBeatMs ?? 0) > 10_000]).toEqual([true, true])
     await fleet.run(60_000, dead('b'))
     const { evidence } = fleet.monitor.verdict('b')!
     expect(evidence.sinceBeatMs).toBeGreaterThan(evidence.silentMs + 10_000)

@@ -28,6 +28,29 @@ describe('a proof that stays true is read again while the recovery goes on', () 
     expect(stage.incident).toMatchObject({ proof: null, revoked: { code: 'POWER_ON' } })
   })
 
+  it('and lets nothing through while its host reaches the storage that was taken from it, until that is so again or a person attests', async () => {
+    const cutOff = (): ProofStage => {
+      const stage = new ProofStage().proven({ proves: 'storage' })
+      stage.keeper.keep()
+      stage.onRestore = () => {
+        throw failed('HOST_ALIVE')
+      }
+      return stage
+    }
+    const again = cutOff()
+    await again.clock.advance(20_000)
+    expect([again.rows().includes('proof.voided'), again.run.proofExpired?.code]).toEqual([false, 'HOST_ALIVE'])
+    again.onRestore = () => undefined
+    await again.clock.advance(20_000)
+    expect(again.run.proofExpired).toBeNull()
+    const attested = cutOff()
+    await attested.clock.advance(20_000)
+    attested.tell({ kind: 'incident.held', data: { code: 'FENCE_FAILED', message: '' } })
+    attested.states()
+    await attested.clock.advance(500)
+    expect([attested.run.proofExpired, attested.incident.proof?.strength]).toEqual([null, 'statement'])
+  })
+
   it('what cannot be read holds for five minutes, then lets nothing through until it can', async () => {
     const stage = reading()
     stage.onRestore = () => {
