@@ -103,7 +103,10 @@ export class AfterReturns {
       this.#followBeat(record, watch)
       if (watch.busy !== null) continue
       if (record.supersededBy !== null) this.#work(record, watch, this.#parts.signal, () => this.#giveUp(record, watch))
-      else if (!record.known && watch.unlistedSince !== null) this.#endUnlisted(record, watch)
+      else if (watch.backAt === null && record.backAt !== null)
+        this.#work(record, watch, watch.signal, () => this.#goesAway(record))
+      else if (!record.known && context.clock.now() - (watch.unlistedSince ?? Infinity) >= shownWithinMs)
+        this.#work(record, watch, watch.signal, () => this.#endUnlisted(record))
       else if (this.#parts.monitor.verdict(record.host)?.kind === 'healthy') {
         const { backAt, nextLookAt } = watch
         if (backAt !== null && context.clock.now() >= nextLookAt && this.#looking() < looksAtOnce)
@@ -182,20 +185,33 @@ export class AfterReturns {
     const verdict = monitor.verdict(host)
     watch.unlistedSince = verdict === undefined ? (watch.unlistedSince ?? context.clock.now()) : null
     if (isKnown || verdict === undefined || isUnread(verdict)) return
-    if (isSilent(verdict)) watch.backAt = null
+    if (isSilent(verdict) || verdict.kind === 'forced-down-before') watch.backAt = null
     else if (watch.backAt === null && isBeating(verdict)) {
       watch.backAt = context.clock.now()
       watch.isUntold = true
     }
   }
 
+  /** Its return is on record: a restarted daemon would count from that. */
+  #goesAway({ host, incident, off }: WatchedReturn): Promise<void> {
+    const message = `nova-compute of ${host} is silent: once it beats, Lifeboat can tell which of its instances are off`
+    const data = { to: 'watching' as const, instances: 0, off, started: 0, message, backAt: null }
+    return this.#tell({ kind: 'instances.watched', incident, host, data })
+  }
+
   /** Its record in Nova is gone for good: nobody waits for what ran there. */
-  #endUnlisted({ host, incident }: WatchedReturn, { unlistedSince }: Watch): void {
-    const { clock, journal } = this.#parts.context
-    if (unlistedSince === null || clock.now() - unlistedSince < shownWithinMs) return
-    const message = `Nova lists no nova-compute on ${host} any more: what ran there is not looked at`
+  #endUnlisted({ host, incident }: WatchedReturn): Promise<void> {
+    const message = `Nova no longer lists nova-compute on ${host}: Lifeboat stops checking what ran there`
     const data = { to: 'known' as const, instances: 0, off: 0, started: 0, message }
-    journal.append([{ kind: 'instances.watched', incident, host, data }])
+    return this.#tell({ kind: 'instances.watched', incident, host, data })
+  }
+
+  /** Rejects where the journal cannot be written: it is told at the next poll. */
+  #tell(entry: NewEntry): Promise<void> {
+    return new Promise((resolve) => {
+      this.#parts.context.journal.append([entry])
+      resolve()
+    })
   }
 
   #watchOf({ host, incident, backAt }: WatchedReturn): Watch {

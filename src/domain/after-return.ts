@@ -55,8 +55,8 @@ export function applyToWatched(watched: Map<HostName, WatchedReturn>, entry: Ent
   if (supersedes(entry)) watched.set(host, { ...known, supersededBy: known.supersededBy ?? incident })
   if (known.incident !== incident) return
   if (entry.kind === 'instances.watched') {
-    const { off, to, backAt = known.backAt } = entry.data
-    watched.set(host, { ...known, off, known: to === 'known', backAt })
+    const { off, to, backAt } = entry.data
+    watched.set(host, { ...known, off, known: to === 'known', backAt: backAt === undefined ? known.backAt : backAt })
   }
   if (entry.kind === 'operator.start') watched.set(host, { ...known, order: entry.data })
 }

@@ -19,7 +19,7 @@ import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
 import type { AnyStepKind, ResultOf, StepIntention } from './step-payloads.ts'
 import type { LateReason, Scope } from './order.ts'
-import type { Evidence, KnownRow, Verdict, VerdictKind } from './verdict.ts'
+import type { Evidence, RowSeen, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
 
@@ -172,8 +172,8 @@ export interface EntryData {
     off: number
     started: number
     message: string
-    /** When the host was back: it was away when its incident was closed, or went away again. ISO. */
-    backAt?: string
+    /** When the host was back, which was away when its incident was closed, or went away again. ISO; null: it has gone away. */
+    backAt?: string | null
   }
 
   'fence.attempt': FenceAttempt
@@ -242,7 +242,7 @@ export interface EntryData {
     by: string
     statement: string
     unixUser?: string
-    row?: KnownRow
+    row?: RowSeen
     seenAt?: string | null
     via?: Via
   }
@@ -256,7 +256,7 @@ export interface EntryData {
   /** A person had another of the daemons that share the journal take over. */
   'operator.hand-over': { by: string; reason: string; via?: Via }
   /** `row`: as in `operator.statement`. */
-  'operator.override': { by: string; reason: string; row?: KnownRow; via?: Via }
+  'operator.override': { by: string; reason: string; row?: RowSeen; via?: Via }
   'operator.cancelled': { by: string; reason: string; via?: Via }
   /** A person has tried again what an earlier incident of the host did not bring back; this incident does it. */
   'operator.again': { by: string; reason: string; of: IncidentId; via?: Via }

@@ -16,7 +16,7 @@ import { heldBecause } from './text/held-because.ts'
 import type { AnyStepKind, BeforeOf, RequestOf, ResultOf, StepIntention } from './step-payloads.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
 import { omitUndefined } from './omit-undefined.ts'
-import type { KnownRow, Verdict } from './verdict.ts'
+import type { RowSeen, Verdict } from './verdict.ts'
 
 interface StepRows<K extends AnyStepKind> {
   key: string
@@ -134,7 +134,7 @@ export interface Incident {
    * When a person last attested the death or, failing that, first let it past the brake, ISO, and the row that was known then: whole, its stamp alone, or
    * nothing, in entries of older releases. Null: nobody did, or life has overtaken it.
    */
-  word: { at: string; row?: KnownRow; seenAt?: string | null } | null
+  word: { at: string; row?: RowSeen; seenAt?: string | null } | null
   /** The attestation was given since the last hold or proof: it answers what the hold asked. */
   attestedSince: boolean
   /** The attestation answered a hold for signs of life, since the last proof: the witness that finds the host alive is explained. */

@@ -121,7 +121,7 @@ export const noticeTopics = {
     severity: 'warning',
     // Once for each return and reason: what its sentence lists may change for days.
     quietMs: Infinity,
-    means: 'A host cannot return before a person acts: confirms it, restarts its nova-compute, or clears a forced_down',
+    means: 'A host cannot return until someone confirms it, restarts its nova-compute, or clears a forced_down',
   },
   'return-refused': {
     audience: 'operator',

@@ -3,7 +3,7 @@ import { pauseAfter } from './back-off.ts'
 import type { ErrorCode, ErrorRecord } from './errors.ts'
 import type { HostName } from './service.ts'
 
-/** Pause after a write that was refused. Shorter asks Nova again before anybody can have changed anything. */
+/** Pause after a write that was refused. Shorter asks Nova again before anyone can have changed anything. */
 export const afterRefusalMs = 60_000
 
 /** The longest such pause where nothing but capacity waits: it doubles with each refusal. Longer keeps the host out after Nova allows the write. */
@@ -32,6 +32,6 @@ export function serviceChangeRefused(
 ): { code: string; message: string } {
   return {
     code: 'SERVICE_CHANGE_REFUSED',
-    message: `Nova refuses to change the service of ${host}: ${message}. Lifeboat tries again, less and less often; check the policy of its account`,
+    message: `Nova refuses to change the service of ${host}: ${message}. Correct the policy of Lifeboat's account; Lifeboat keeps trying, less and less often`,
   }
 }

@@ -60,6 +60,8 @@ export interface Evidence {
   sinceBeatMs?: number
   /** Of a host that has not beaten while this daemon watched: its row at the first reading, where that was another one. */
   firstRow?: KnownRow
+  /** The stamp of the last beat that this daemon saw, where the row was written since. */
+  beatStamp?: string
   /** Of a silent host: its latest times between two beats, ms, the oldest first. */
   gaps?: readonly number[]
   probes: ProbeReading[]
@@ -73,9 +75,17 @@ export function asKnown({ updatedAt, forcedDown, status, disabledReason }: Known
   return { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
 }
 
+/** The row as it stood when a person spoke. */
+export interface RowSeen extends KnownRow {
+  /** As in the evidence, `firstRow`: by it the daemon that heard them is known. */
+  first?: KnownRow
+}
+
 /** What is kept of the row with a person's word; nothing where Nova shows none. */
-export function rowSeen(verdict: Verdict | null | undefined): { row?: KnownRow } {
-  return verdict?.evidence.updatedAt ? { row: asKnown(verdict.evidence) } : {}
+export function rowSeen(verdict: Verdict | null | undefined): { row?: RowSeen } {
+  if (!verdict?.evidence.updatedAt) return {}
+  const { firstRow } = verdict.evidence
+  return { row: { ...asKnown(verdict.evidence), ...(firstRow !== undefined && { first: asKnown(firstRow) }) } }
 }
 
 export interface Verdict {

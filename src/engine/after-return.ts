@@ -116,8 +116,8 @@ function doubtAfterReturn({ instance, earlier, since }: ReturnedInstance, nowMs:
   if (doubt === null) return null
   const first =
     doubt.mayRunOn === null
-      ? 'See that no evacuation of it is under way (openstack server migration list)'
-      : 'See that it does not run there'
+      ? 'Make sure that no evacuation of it is under way (openstack server migration list)'
+      : 'Make sure that it does not run there'
   return `${doubt.told}. ${first}, then start it: openstack server start ${instance.id}`
 }
 

@@ -5,7 +5,7 @@
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { ProbeReading, Verdict } from '../domain/verdict.ts'
+import type { KnownRow, ProbeReading, Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import { knownRow, movementSince } from './service-liveness.ts'
 
@@ -59,16 +59,25 @@ function lifeSinceWord(verdict: Verdict, incident: Incident): string | null {
 }
 
 /**
- * What was written between the word and the first reading of this run may have been a life, also where a flag changed: nobody saw what the host did
- * before that. What is written later this run tells from a beat, and a beat shows in its verdict.
+ * What was written between the word and the first reading of a later run may have been a life, also where a flag changed: nobody saw what the host did
+ * before that. What is written while a run watches it tells from a beat, also one that came when nothing could be put on record.
  */
 function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, incident: Incident): boolean {
   const { evidence } = verdict
   if (word.row === undefined) return hasBeaten(verdict, incident) && isLater(evidence.updatedAt, word)
+  if (evidence.updatedAt === null) return false
+  if (evidence.sinceBeatMs !== undefined) {
+    const lastBeat = { ...word.row, updatedAt: evidence.beatStamp ?? evidence.updatedAt }
+    return movementSince(word.row, lastBeat) === 'beating'
+  }
   const first = evidence.firstRow ?? evidence
-  if (evidence.sinceBeatMs !== undefined || first.updatedAt === null) return false
-  // An earlier stamp is another write, by a clock that was set back.
-  return movementSince(word.row, first) !== 'silent' || movementSince(first, word.row) !== 'silent'
+  // What the run that heard the word had found at first shows that this is the same run, or that nothing moved between the two.
+  return ![word.row, word.row.first].some((known) => known !== undefined && isSame(known, first))
+}
+
+/** No later, and no earlier either: that is another write, by a clock that was set back. */
+function isSame(one: KnownRow, other: KnownRow): boolean {
+  return movementSince(one, other) === 'silent' && movementSince(other, one) === 'silent'
 }
 
 /** In entries of older releases: by the cloud's stamps, for our wall clock may be wrong by hours, or for want of them by that. */

@@ -11,8 +11,8 @@ import { tooLate, unread } from './step-errors.ts'
 const lateMs = 5_000
 
 /**
- * What a step has left where one more standstill outlasted its time: Nova may have ended it meanwhile. Shorter: an API that wakes up with us is not read
- * again by then. Longer: a machine that stands still every hour keeps a lost order for ever.
+ * Time left to a step after one more standstill used up its time: Nova may have ended the step meanwhile. Shorter: an API that wakes up with us is not
+ * read again by then. Longer: a machine that stands still every hour keeps a lost order for ever.
  */
 const readOnMs = 60_000
 

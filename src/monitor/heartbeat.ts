@@ -38,6 +38,8 @@ export interface Pulse {
   /** When we last saw a beat; the first sighting until there was one. Freezes do not touch it. */
   lastBeatAt: number
   everBeat: boolean
+  /** The stamp of that beat; a PUT moves the row's own on. Null: there was none. */
+  beatStamp: string | null
   /** Where silence is counted from: the last beat, the first sighting, or the end of a freeze. */
   silentSince: number
   /** False from a restart of the silence timer until the next beat. */
@@ -74,6 +76,7 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     first: asKnown(row),
     lastBeatAt: now,
     everBeat: false,
+    beatStamp: null,
     silentSince: now,
     beatSinceRestart: true,
     gaps: [],
@@ -135,6 +138,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     lastBeatAt: now,
     silentSince: now,
     everBeat: true,
+    beatStamp: row.updatedAt,
     beatSinceRestart: true,
     gaps,
     medianGapMs: teaches ? medianOf(gaps) : pulse.medianGapMs,

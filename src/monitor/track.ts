@@ -49,8 +49,10 @@ export function evidenceOf(
   if (!pulse.everBeat && pulse.first.updatedAt !== updatedAt) evidence.firstRow = pulse.first
   const isSuspect = silence.missedBeats >= suspectAfterBeats
   // A freeze restarts the silence and says nothing of the beat.
-  if (pulse.everBeat && (isSuspect || !pulse.beatSinceRestart))
+  if (pulse.everBeat && (isSuspect || !pulse.beatSinceRestart)) {
     evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
+    if (pulse.beatStamp !== null && pulse.beatStamp !== updatedAt) evidence.beatStamp = pulse.beatStamp
+  }
   if (!isSuspect) return evidence
   evidence.suspicion = Math.round(suspicion * 100) / 100
   if (pulse.gaps.length > 0) evidence.gaps = pulse.gaps.map(Math.round)

@@ -140,7 +140,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       return draft(entry, known, 'proof-voided', {
         code: entry.data.code,
         message: entry.data.unproven
-          ? `Attestations and overrides of ${entry.host} are revoked: ${entry.data.message}`
+          ? `Attestations and overrides given for ${entry.host} are revoked: ${entry.data.message}`
           : `${entry.host} is not dead any more: ${entry.data.message}`,
         ...(entry.data.unproven && { severity: 'warning' as const }),
       })

@@ -55,7 +55,7 @@ export const english: Texts = {
     'control-plane-frozen': operator('Verdicts are frozen: {code}'),
     'control-plane-thawed': operator('Verdicts are no longer frozen'),
     alarm: operator('Alarm {code}'),
-    'return-waits': operator('{host} waits for you before it can return ({code})'),
+    'return-waits': operator('{host} cannot return until you act ({code})'),
     'return-refused': operator('{host} is kept out'),
     'instances-off': operator('{host} is back: {code}'),
     'process-failed': operator('nova-compute of {host} is down'),

@@ -7,7 +7,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { HostName } from '../domain/service.ts'
-import type { KnownRow } from '../domain/verdict.ts'
+import type { RowSeen } from '../domain/verdict.ts'
 
 /** A rack explains what a segment across racks does not, and both explain more than the cloud. */
 const narrowness: readonly ScopeKind[] = ['domain', 'segment', 'cloud']
@@ -56,7 +56,7 @@ export interface GroupOrder {
 export function overrideEntries(
   groups: readonly HeldGroup[],
   order: GroupOrder,
-  rowOf: (host: HostName) => { row?: KnownRow },
+  rowOf: (host: HostName) => { row?: RowSeen },
 ): GroupOverride & { entries: NewEntry[] } {
   const { by, reason, scope, incidents, via } = order
   const group = groups.find((one) => one.scope === scope)

@@ -29,7 +29,7 @@ import type { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { cloudPause, known, orderActs } from '../orders/order-acts.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { HostName } from '../domain/service.ts'
-import { rowSeen, type KnownRow, type VerdictKind } from '../domain/verdict.ts'
+import { rowSeen, type RowSeen, type VerdictKind } from '../domain/verdict.ts'
 import { refusalOfLiving, whyOld } from './living-host.ts'
 import { orderTryAgain, type TryAgainParts } from './try-again-order.ts'
 import type { WatchLoop } from '../control/watch-loop.ts'
@@ -66,7 +66,7 @@ export function createOperations(parts: OperationsParts): Operations {
   const act = (incident: Incident, by: string, entry: NewEntry): void => {
     journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host }])
   }
-  const rowOf = (host: HostName): { row?: KnownRow } => rowSeen(monitor.verdict(host))
+  const rowOf = (host: HostName): { row?: RowSeen } => rowSeen(monitor.verdict(host))
   const groups = (): HeldGroup[] => heldGroups(store.open(), brake.scopes())
   return {
     status: () => statusOf(parts),

@@ -17,7 +17,7 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (inDoubt.length > 0)
     advice.push({
       code: 'INSTANCES_PERHAPS_ELSEWHERE',
-      text: `${counted(inDoubt)} off here, and may run elsewhere: an earlier incident could not tell. The outcome of each names the hosts. Look there before anyone starts ${all(inDoubt)}`,
+      text: `${counted(inDoubt)} off here, but the guest may run elsewhere: an earlier incident could not tell. The outcome of each says what to check before anyone starts ${all(inDoubt)}`,
       ...{ command: null, instances: ids(inDoubt) },
     })
   if (waiting.length > 0 && startOrder === null)

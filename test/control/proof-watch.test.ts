@@ -146,7 +146,7 @@ describe("a person's word from before there is a proof", () => {
 
   test.each([
     ['that this daemon saw written, for no beat came with it', { firstRow: row }],
-    ['of a host that this daemon saw beat before', { sinceBeatMs: 90_000 }],
+    ['of a host that this daemon saw beat before', { sinceBeatMs: 90_000, beatStamp: row.updatedAt }],
   ])('outlasts a flag that a person sets, or sets back, %s', (_which, watched) => {
     const stamp = '2026-01-01T00:03:00.000000'
     expect(revoked(stamped('declared-down', stamp, [], { forcedDown: true, ...watched }), [vouched()])).toBe(0)
@@ -163,7 +163,25 @@ describe("a person's word from before there is a proof", () => {
     expect(revoked(rewritten, [vouched()])).toBe(1)
   })
 
-  test('counts no more where the row shows an earlier stamp: the clock was set back, and somebody wrote it', () => {
+  test('counts no more once this daemon saw a beat after it, though nothing could be put on record then', () => {
+    const beaten = { sinceBeatMs: 240_000, status: 'disabled', beatStamp: '2026-01-01T00:03:00.000000' }
+    expect(revoked(stamped('host-down', '2026-01-01T00:09:00.000000', [], beaten), [vouched()])).toBe(1)
+    expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000', [], { sinceBeatMs: 240_000 }), [vouched()])).toBe(
+      1,
+    )
+  })
+
+  test('stands where the same daemon had seen the row written before it, by Lifeboat or a person', () => {
+    const first = { ...row, updatedAt: '2026-01-01T00:00:30.000000' }
+    const seen = stamped('host-down', row.updatedAt, [], { firstRow: first })
+    expect(revoked(seen, [vouched({ word: { ...word, row: { ...row, first } } })])).toBe(0)
+    // The next run finds it as it was.
+    expect(revoked(stamped('host-down', row.updatedAt), [vouched({ word: { ...word, row: { ...row, first } } })])).toBe(
+      0,
+    )
+  })
+
+  test('counts no more where the row shows an earlier stamp: the clock was set back, and it was written', () => {
     expect(revoked(stamped('host-down', '2025-12-31T23:30:00.000000'), [vouched()])).toBe(1)
   })
 

@@ -35,6 +35,9 @@ describe('an incident that a person cancelled', () => {
       ['instances.watched', '1', { to: 'watching', off: 0, backAt }],
     ]
     expect(folded(...back)).toMatchObject([{ backAt }])
+    expect(folded(...back, ['instances.watched', '1', { to: 'watching', off: 0, backAt: null }])).toMatchObject([
+      { backAt: null },
+    ])
     expect(folded(...back, ['instances.watched', '1', { to: 'known', off: 2 }])).toMatchObject([{ backAt, off: 2 }])
   })
 })

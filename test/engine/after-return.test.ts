@@ -136,7 +136,7 @@ describe('an instance whose guest an earlier incident may have started elsewhere
     const plan = planOf({ earlier: earlier() })
     expect(plan).toMatchObject({ decision: 'leave', reason: 'EARLIER_UNSETTLED', recipe: null })
     expect(plan?.message).toMatch(
-      /^Incident first left it stuck .* running on cmp07\. See that it does not run there, then start it: openstack/,
+      /^Incident first left it stuck .* running on cmp07\. Make sure that it does not run there, then start it: openstack/,
     )
   })
 

@@ -24,6 +24,7 @@ describe('the first sighting', () => {
       first: { updatedAt: '1', status: 'disabled', forcedDown: true, disabledReason: 'r' },
       lastBeatAt: 7,
       everBeat: false,
+      beatStamp: null,
       silentSince: 7,
       beatSinceRestart: true,
       gaps: [],

@@ -95,6 +95,7 @@ const evidence: z.ZodType<Evidence> = z.object({
     .describe(
       'Of a host that has not beaten while this daemon watched: its row at the first reading, if it was another one',
     ),
+  beatStamp: z.string().exactOptional().describe('The stamp of its last beat, if its row was written since'),
   gaps: z.array(z.number()).exactOptional().describe('Of a silent host: its last intervals between heartbeats, ms'),
   probes: z.array(probeReading),
 })
