@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
-import { askedAnew } from './asked-anew.ts'
+import { askedAgain } from './asked-again.ts'
 import { calls } from './call-table.ts'
 import * as json from './compute-json.ts'
 import { forReads, since } from './microversions.ts'
@@ -30,7 +30,7 @@ export function computeReads(session: Session, clock: Clock): Reads {
   return {
     // Without a filter: conductor's and scheduler's rows tell control-plane trouble from dead hosts (docs/nova.md §4.2).
     listServices: async (options) => {
-      const { data, answer, microversion } = await askedAnew(clock, options?.signal, (signal) =>
+      const { data, answer, microversion } = await askedAgain(clock, options?.signal, (signal) =>
         session.read({ call: calls.listServices }, json.servicesAnswer, { ...options, signal }),
       )
       const { serverTimeMs, tookMs } = answer
@@ -77,7 +77,7 @@ export function computeReads(session: Session, clock: Clock): Reads {
       return groups.map(json.serverGroupOf)
     },
     listAggregates: async (options) => {
-      const { data } = await askedAnew(clock, options?.signal, (signal) =>
+      const { data } = await askedAgain(clock, options?.signal, (signal) =>
         session.read({ call: calls.listAggregates }, json.aggregatesAnswer, { ...options, signal }),
       )
       return data.aggregates.map(json.aggregateOf)

@@ -237,7 +237,7 @@ export class Orders {
       if (order.kind !== kind || !sameScope(order.scope, scope)) continue
       if (!isMeant(order, key === fieldKeyOf(scope), ended)) continue
       this.#kept.delete(key)
-      // A wall clock that ran ahead had begun it: its time is still to come, whoever ended what came too early.
+      // A wall clock that ran ahead had begun it: its time is still to come, also if a person ended what came too early.
       if (planned !== null && at < planned.from) this.#passed.set(planned.plan, planned)
       if (ended.source === undefined && order.source !== null) this.#endedEarly.set(key, order.until)
     }

@@ -8,19 +8,19 @@ import type { Clock } from '../domain/clock.ts'
  * Shorter: a Nova that is slow is asked for each list twice. Longer: one nova-api that hangs delays each poll that meets it, and more such polls
  * in a row use up the time in which a read must be answered.
  */
-const askedAnewMs = 5_000
+const askAgainMs = 5_000
 
 /** So many times at most. More: a Nova that is slow for all gets more of what slows it. Fewer: several nova-apis that hang are met one after another. */
-const askedAnewTimes = 3
+const asksAgainAtMost = 3
 
 /**
- * Asks, and asks again beside that at each `askedAnewMs` without an answer. The first answer counts, and the other asks are cut off.
+ * Asks, and asks again beside that at each `askAgainMs` without an answer. The first answer counts, and the other asks are cut off.
  *
  * @param signal cuts off all of them
  * @param ask has a time limit of its own, and that of the first ask is the limit of all
  * @returns the first answer. Throws what the first ask throws
  */
-export async function askedAnew<T>(
+export async function askedAgain<T>(
   clock: Clock,
   signal: AbortSignal | undefined,
   ask: (signal: AbortSignal) => Promise<T>,
@@ -34,8 +34,8 @@ export async function askedAnew<T>(
   try {
     return await new Promise<T>((resolve, reject) => {
       const again = (times: number): void => {
-        if (times > askedAnewTimes) return
-        noMore = clock.after(askedAnewMs, () => {
+        if (times > asksAgainAtMost) return
+        noMore = clock.after(askAgainMs, () => {
           asks += 1
           ask(cut.signal).then(resolve, () => undefined)
           again(times + 1)
