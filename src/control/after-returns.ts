@@ -105,7 +105,11 @@ export class AfterReturns {
       if (record.supersededBy !== null) this.#work(record, watch, this.#parts.signal, () => this.#giveUp(record, watch))
       else if (watch.backAt === null && record.backAt !== null)
         this.#work(record, watch, watch.signal, () => this.#goesAway(record))
-      else if (!record.known && context.clock.now() - (watch.unlistedSince ?? Infinity) >= shownWithinMs)
+      else if (
+        !record.known &&
+        record.off === 0 &&
+        context.clock.now() - (watch.unlistedSince ?? Infinity) >= shownWithinMs
+      )
         this.#work(record, watch, watch.signal, () => this.#endUnlisted(record))
       else if (this.#parts.monitor.verdict(record.host)?.kind === 'healthy') {
         const { backAt, nextLookAt } = watch
@@ -202,7 +206,7 @@ export class AfterReturns {
   /** Its record in Nova is gone for good: nobody waits for what ran there. */
   #endUnlisted({ host, incident }: WatchedReturn): Promise<void> {
     const message = `Nova no longer lists nova-compute on ${host}: Lifeboat stops checking what ran there`
-    const data = { to: 'known' as const, instances: 0, off: 0, started: 0, message }
+    const data = { to: 'known' as const, instances: 0, off: 0, started: 0, message, backAt: null }
     return this.#tell({ kind: 'instances.watched', incident, host, data })
   }
 

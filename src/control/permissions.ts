@@ -126,7 +126,8 @@ export function createPermissions(parts: {
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
     const frozen = monitor.frozen()
     const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
-    const verdict = monitor.verdict(incident.host) // Whatever holds the incident, a host that beats again ends it. If an order still held it, the host's next death would continue this
+    const verdict = monitor.verdict(incident.host)
+    // Whatever holds the incident, a host that beats again ends it. If an order still held it, the host's next death would continue this
     // incident half way through.
     const isUntouched = failureOf(incident) === 'host' && incident.proof === null && incident.revoked === null
     if (isUntouched && verdict?.kind === 'healthy' && frozen === null && stale === null)

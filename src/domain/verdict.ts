@@ -58,10 +58,8 @@ export interface Evidence {
   suspicion?: number
   /** Of a silent host that we saw beat: time since then. Unlike silentMs, a freeze does not restart it. */
   sinceBeatMs?: number
-  /** Of a host that has not beaten while this daemon watched: its row at the first reading, where that was another one. */
-  firstRow?: KnownRow
-  /** The stamp of the last beat that this daemon saw, where the row was written since. */
-  beatStamp?: string
+  /** Of a host that does not plainly beat. */
+  watched?: Watched
   /** Of a silent host: its latest times between two beats, ms, the oldest first. */
   gaps?: readonly number[]
   probes: ProbeReading[]
@@ -75,17 +73,25 @@ export function asKnown({ updatedAt, forcedDown, status, disabledReason }: Known
   return { updatedAt, forcedDown, status, ...(disabledReason !== undefined && { disabledReason }) }
 }
 
+/**
+ * What one run has seen of a host's life: the stamp at its first reading, and how often it has lived since, or may have while nobody read. Two that are
+ * equal say that it has not lived between them.
+ */
+export interface Watched {
+  first: string | null
+  lives: number
+}
+
 /** The row as it stood when a person spoke. */
 export interface RowSeen extends KnownRow {
-  /** As in the evidence, `firstRow`: by it the daemon that heard them is known. */
-  first?: KnownRow
+  watched?: Watched
 }
 
 /** What is kept of the row with a person's word; nothing where Nova shows none. */
 export function rowSeen(verdict: Verdict | null | undefined): { row?: RowSeen } {
   if (!verdict?.evidence.updatedAt) return {}
-  const { firstRow } = verdict.evidence
-  return { row: { ...asKnown(verdict.evidence), ...(firstRow !== undefined && { first: asKnown(firstRow) }) } }
+  const { watched } = verdict.evidence
+  return { row: { ...asKnown(verdict.evidence), ...(watched !== undefined && { watched }) } }
 }
 
 export interface Verdict {

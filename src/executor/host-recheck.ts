@@ -1,6 +1,6 @@
 /**
- * What one more look at a host says, right before something is done to it. Pure: the one place that decides whether an
- * incident may go on towards fencing, waits, or is over because the host is back.
+ * What one more look at a host says, right before something is done to it. Pure: the one place that decides whether what was seen lets an
+ * incident go on towards fencing, has it wait, or ends it because the host is back.
  */
 import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
 import { isUnread, type Verdict, type VerdictKind } from '../domain/verdict.ts'
@@ -33,8 +33,14 @@ export type Seen =
   /** It is back: nothing is to be done. */
   | { seen: 'returned'; message: string }
   /** Look again. */
-  | { seen: 'unclear'; hold: HoldCode | null; message: string }
+  | {
+      seen: 'unclear'
+      /** Null: wait without a hold. */
+      hold: HoldCode | null
+      message: string
+    }
 
+/** `recovering` is our own forced_down. */
 const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
 /**

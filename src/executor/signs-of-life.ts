@@ -59,20 +59,19 @@ function lifeSinceWord(verdict: Verdict, incident: Incident): string | null {
 }
 
 /**
- * What was written between the word and the first reading of a later run may have been a life, also where a flag changed: nobody saw what the host did
- * before that. What is written while a run watches it tells from a beat, also one that came when nothing could be put on record.
+ * What was written while nobody read may have been a life, also where a flag changed: before that run began, or in a hole of its readings. What is
+ * written while a run reads it tells from a beat, and counts a beat also when nothing can be put on record.
  */
 function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, incident: Incident): boolean {
   const { evidence } = verdict
   if (word.row === undefined) return hasBeaten(verdict, incident) && isLater(evidence.updatedAt, word)
-  if (evidence.updatedAt === null) return false
-  if (evidence.sinceBeatMs !== undefined) {
-    const lastBeat = { ...word.row, updatedAt: evidence.beatStamp ?? evidence.updatedAt }
-    return movementSince(word.row, lastBeat) === 'beating'
-  }
-  const first = evidence.firstRow ?? evidence
-  // What the run that heard the word had found at first shows that this is the same run, or that nothing moved between the two.
-  return ![word.row, word.row.first].some((known) => known !== undefined && isSame(known, first))
+  const { updatedAt, watched } = evidence
+  if (updatedAt === null) return false
+  if (watched === undefined) return !isSame(word.row, evidence)
+  const { updatedAt: then, watched: heard } = word.row
+  const hasNotLived = watched.lives === heard?.lives && watched.first === heard.first
+  const isAsItWas = watched.lives === 0 && watched.first === then
+  return !hasNotLived && !isAsItWas && !isSame(word.row, evidence)
 }
 
 /** No later, and no earlier either: that is another write, by a clock that was set back. */

@@ -6,7 +6,7 @@
  * understated by up to one poll and never overstated.
  */
 import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
-import { asKnown, type KnownRow } from '../domain/verdict.ts'
+import type { Watched } from '../domain/verdict.ts'
 import { deviationOf, learn, medianOf, newRhythm, suspicionOf, type Rhythm } from './suspicion.ts'
 
 /** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
@@ -33,13 +33,11 @@ export interface Pulse {
   forcedDown: boolean
   disabledReason: string | null
   firstSeenAt: number
-  /** The row at the first sighting: what moved it before then, nobody of this run has seen. */
-  first: KnownRow
+  /** What this run has seen of its life; before the first sighting nobody of it watched. */
+  watched: Watched
   /** When we last saw a beat; the first sighting until there was one. Freezes do not touch it. */
   lastBeatAt: number
   everBeat: boolean
-  /** The stamp of that beat; a PUT moves the row's own on. Null: there was none. */
-  beatStamp: string | null
   /** Where silence is counted from: the last beat, the first sighting, or the end of a freeze. */
   silentSince: number
   /** False from a restart of the silence timer until the next beat. */
@@ -73,10 +71,9 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
     firstSeenAt: now,
-    first: asKnown(row),
+    watched: { first: row.updatedAt, lives: 0 },
     lastBeatAt: now,
     everBeat: false,
-    beatStamp: null,
     silentSince: now,
     beatSinceRestart: true,
     gaps: [],
@@ -138,7 +135,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     lastBeatAt: now,
     silentSince: now,
     everBeat: true,
-    beatStamp: row.updatedAt,
+    watched: livedOnce(pulse.watched),
     beatSinceRestart: true,
     gaps,
     medianGapMs: teaches ? medianOf(gaps) : pulse.medianGapMs,
@@ -146,6 +143,16 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     beatsSinceForced: row.forcedDown ? seen.beatsSinceForced + 1 : 0,
     beforeBeat: { ...seen, beforeBeat: null },
   }
+}
+
+/** Its row moved while nobody read it: whoever set a flag last, it may have lived before that. */
+export function movedUnseen(before: Pulse, after: Pulse): Pulse {
+  const isCounted = after.stamp === before.stamp || after.watched !== before.watched
+  return isCounted ? after : { ...after, watched: livedOnce(before.watched) }
+}
+
+function livedOnce({ first, lives }: Watched): Watched {
+  return { first, lives: lives + 1 }
 }
 
 /** A stamp that shows again counts as new: another node goes on showing it for as long as the host beats. */

@@ -46,15 +46,13 @@ export function evidenceOf(
   const { status, state, forcedDown, updatedAt, disabledReason } = row
   const evidence: Evidence = { status, state, forcedDown, updatedAt, ...silence, probes }
   if (forcedDown) evidence.disabledReason = disabledReason
-  if (!pulse.everBeat && pulse.first.updatedAt !== updatedAt) evidence.firstRow = pulse.first
   const isSuspect = silence.missedBeats >= suspectAfterBeats
-  // A freeze restarts the silence and says nothing of the beat.
-  if (pulse.everBeat && (isSuspect || !pulse.beatSinceRestart)) {
-    evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
-    if (pulse.beatStamp !== null && pulse.beatStamp !== updatedAt) evidence.beatStamp = pulse.beatStamp
-  }
+  // Nobody vouches for the death of a host that plainly beats, and a healthy fleet's journal need not have it.
+  const isWell = pulse.everBeat && pulse.beatSinceRestart && silence.missedBeats < 1 && !forcedDown
+  if (!isWell) evidence.watched = pulse.watched
   if (!isSuspect) return evidence
   evidence.suspicion = Math.round(suspicion * 100) / 100
+  if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
   if (pulse.gaps.length > 0) evidence.gaps = pulse.gaps.map(Math.round)
   return evidence
 }

@@ -6,7 +6,17 @@ import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Aggregates } from './aggregates.ts'
-import { firstSight, intervalOf, ownWrite, restart, stoodStill, take, type Pulse, ownDisable } from './heartbeat.ts'
+import {
+  firstSight,
+  intervalOf,
+  movedUnseen,
+  ownWrite,
+  restart,
+  stoodStill,
+  take,
+  type Pulse,
+  ownDisable,
+} from './heartbeat.ts'
 import type { MonitorRules } from './report.ts'
 import { notListed, type Track } from './track.ts'
 import { deadInARow, witnessesIn } from './witnesses.ts'
@@ -186,8 +196,10 @@ export class Tracks {
     // The zone of a row that was UNKNOWN at first is learnt here, and aggregates may have changed.
     track.segment = this.#segmentOf(row)
     const wasUnknown = track.pulse.status === 'unknown'
-    const before = blind || !track.readable ? restart(track.pulse, now) : track.pulse
-    track.pulse = wasUnknown ? firstSight(row, now) : take(before, row, now)
+    const isAfterHole = blind || !track.readable
+    const before = isAfterHole ? restart(track.pulse, now) : track.pulse
+    const pulse = wasUnknown ? firstSight(row, now) : take(before, row, now)
+    track.pulse = isAfterHole && !wasUnknown ? movedUnseen(before, pulse) : pulse
     track.row = row
     track.readable = true
   }

@@ -159,7 +159,9 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       return { ...closed, counts }
     }
     case 'instances.watched': {
-      const { to, off, started, message } = entry.data
+      const { to, off, started, message, backAt } = entry.data
+      // It is away: what is off was told, and nothing can be started there.
+      if (backAt === null) return null
       // Others may have started what people were told is off.
       if (off === 0 && started === 0 && !known.offTold) return null
       const code = off === 0 ? 'ALL_RUN' : to === 'known' ? 'INSTANCES_OFF' : 'INSTANCES_OFF_SO_FAR'

@@ -23,6 +23,7 @@ const passedOver = new Set([
     'instanceId',
     'name',
     'updatedAt',
+    'watched',
     'incident',
     'id',
     'projectId',

@@ -144,45 +144,49 @@ describe("a person's word from before there is a proof", () => {
     expect(revoked(stamped('host-down', '2026-01-01T00:02:00.000000'), [known])).toBe(0)
   })
 
+  const rewritten = '2026-01-01T00:03:00.000000'
+  /** In the run that heard the word, which had seen the host beat since its first reading. */
+  const heard = { first: '2026-01-01T00:00:30.000000', lives: 2 }
+  const ofThatRun = vouched({ word: { ...word, row: { ...row, watched: heard } } })
+
   test.each([
-    ['that this daemon saw written, for no beat came with it', { firstRow: row }],
-    ['of a host that this daemon saw beat before', { sinceBeatMs: 90_000, beatStamp: row.updatedAt }],
-  ])('outlasts a flag that a person sets, or sets back, %s', (_which, watched) => {
-    const stamp = '2026-01-01T00:03:00.000000'
-    expect(revoked(stamped('declared-down', stamp, [], { forcedDown: true, ...watched }), [vouched()])).toBe(0)
-    expect(revoked(stamped('host-down', stamp, [], watched), [vouched()])).toBe(0)
+    ['the run that heard it', heard],
+    ['a later one that found the row as it was', { first: row.updatedAt, lives: 0 }],
+  ])('outlasts a flag that is set, or set back, while %s watches: no beat came with it', (_which, watched) => {
+    expect(revoked(stamped('declared-down', rewritten, [], { forcedDown: true, watched }), [ofThatRun])).toBe(0)
+    expect(revoked(stamped('host-down', rewritten, [], { watched }), [ofThatRun])).toBe(0)
+  })
+
+  test('outlasts a take-over by a run that had seen it written before it was given', () => {
+    const watched = { first: '2026-01-01T00:00:40.000000', lives: 0 }
+    expect(revoked(stamped('host-down', row.updatedAt, [], { watched }), [ofThatRun])).toBe(0)
+  })
+
+  test('outlasts a cloud clock that was set back after the last beat, and a node of its database that is behind', () => {
+    const behind = { ...row, updatedAt: '2025-12-31T23:00:00.000000', watched: heard }
+    const known = vouched({ word: { ...word, row: behind } })
+    expect(revoked(stamped('host-down', row.updatedAt, [], { watched: heard }), [known])).toBe(0)
   })
 
   test.each([
     ['disabled', { status: 'disabled' }],
     ['forced down', { forcedDown: true }],
   ])('counts no more once its host was %s while nobody watched: it may have lived before that', (_how, flag) => {
-    const seen = stamped('maintenance', '2026-01-01T00:03:00.000000', [], flag)
-    expect(revoked(seen, [vouched()])).toBe(1)
-    const rewritten = stamped('maintenance', '2026-01-01T00:09:00.000000', [], { ...flag, firstRow: seen.evidence })
-    expect(revoked(rewritten, [vouched()])).toBe(1)
+    const watched = { first: rewritten, lives: 0 }
+    expect(revoked(stamped('maintenance', rewritten, [], { ...flag, watched }), [ofThatRun])).toBe(1)
+    expect(revoked(stamped('maintenance', '2026-01-01T00:09:00.000000', [], { ...flag, watched }), [ofThatRun])).toBe(1)
   })
 
-  test('counts no more once this daemon saw a beat after it, though nothing could be put on record then', () => {
-    const beaten = { sinceBeatMs: 240_000, status: 'disabled', beatStamp: '2026-01-01T00:03:00.000000' }
-    expect(revoked(stamped('host-down', '2026-01-01T00:09:00.000000', [], beaten), [vouched()])).toBe(1)
-    expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000', [], { sinceBeatMs: 240_000 }), [vouched()])).toBe(
-      1,
-    )
+  test('counts no more once that run saw it live, or may have missed it, though nothing could be put on record then', () => {
+    const watched = { ...heard, lives: 3 }
+    expect(revoked(stamped('host-down', rewritten, [], { watched }), [ofThatRun])).toBe(1)
+    expect(revoked(stamped('maintenance', rewritten, [], { status: 'disabled', watched }), [ofThatRun])).toBe(1)
   })
 
-  test('stands where the same daemon had seen the row written before it, by Lifeboat or a person', () => {
-    const first = { ...row, updatedAt: '2026-01-01T00:00:30.000000' }
-    const seen = stamped('host-down', row.updatedAt, [], { firstRow: first })
-    expect(revoked(seen, [vouched({ word: { ...word, row: { ...row, first } } })])).toBe(0)
-    // The next run finds it as it was.
-    expect(revoked(stamped('host-down', row.updatedAt), [vouched({ word: { ...word, row: { ...row, first } } })])).toBe(
-      0,
-    )
-  })
-
-  test('counts no more where the row shows an earlier stamp: the clock was set back, and it was written', () => {
-    expect(revoked(stamped('host-down', '2025-12-31T23:30:00.000000'), [vouched()])).toBe(1)
+  test('counts no more where a later run finds an earlier stamp: the clock was set back, and the row was written', () => {
+    const earlier = '2025-12-31T23:30:00.000000'
+    const watched = { first: earlier, lives: 0 }
+    expect(revoked(stamped('host-down', earlier, [], { watched }), [ofThatRun])).toBe(1)
   })
 
   test('that was given while Nova showed no row is compared with the row that its incident began with', () => {

@@ -58,14 +58,28 @@ describe('one dead host', () => {
     fleet.apiDown = true
     await fleet.run(10_000)
     fleet.apiDown = false
-    await fleet.run(1_000)
-    const thawed = fleet.monitor.verdict('b')!.evidence
-    expect([thawed.missedBeats < 1, (thawed.sinceBeatMs ?? 0) > 10_000]).toEqual([true, true])
     await fleet.run(60_000, dead('b'))
     const { evidence } = fleet.monitor.verdict('b')!
     expect(evidence.sinceBeatMs).toBeGreaterThan(evidence.silentMs + 10_000)
     expect(fleet.monitor.verdict('a')?.evidence).not.toHaveProperty('suspicion')
     expect(fleet.monitor.verdict('a')?.evidence).not.toHaveProperty('sinceBeatMs')
+  })
+
+  it('counts as a life that it may have missed what moved a row while Nova could not be read, and no flag that it saw set', async () => {
+    const fleet = await watchedFleet()
+    const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
+    fleet.silence('b')
+    await fleet.run(10_000)
+    const before = lives() ?? NaN
+    fleet.put('b', { status: 'disabled' })
+    await fleet.run(5_000)
+    expect(lives()).toBe(before)
+    fleet.apiDown = true
+    await fleet.run(10_000)
+    fleet.put('b', { status: 'enabled' })
+    fleet.apiDown = false
+    await fleet.run(5_000)
+    expect(lives()).toBe(before + 1)
   })
 
   it('is not held up by a look at another one: its readings and their count stay', async () => {

@@ -157,6 +157,18 @@ describe('operators are told of', () => {
     expect(told(opened('i'), proven, overtaken, word('BEATING'))).toMatchObject({ severity: 'warning' })
   })
 
+  it('nothing of instances whose host has gone away again: they were told of, and cannot be started there now', () => {
+    const away = of('instances.watched', {
+      to: 'watching',
+      instances: 0,
+      off: 2,
+      started: 0,
+      message: 'm',
+      backAt: null,
+    })
+    expect(told(opened('i'), away)).toBeNull()
+  })
+
   it('a dead host as critical when the daemon observes: no recovery follows by itself', () => {
     const known = {
       mode: 'observe',

@@ -84,18 +84,10 @@ const evidence: z.ZodType<Evidence> = z.object({
     .exactOptional()
     .describe('0 to 15; 4: a living host is silent for this long once in ten thousand silences'),
   sinceBeatMs: z.number().exactOptional(),
-  firstRow: z
-    .object({
-      updatedAt: z.string().nullable(),
-      forcedDown: z.boolean(),
-      status: z.string(),
-      disabledReason: z.string().nullable().exactOptional(),
-    })
+  watched: z
+    .object({ first: z.string().nullable(), lives: z.number() })
     .exactOptional()
-    .describe(
-      'Of a host that has not beaten while this daemon watched: its row at the first reading, if it was another one',
-    ),
-  beatStamp: z.string().exactOptional().describe('The stamp of its last beat, if its row was written since'),
+    .describe('The stamp at the first reading of this daemon, and how often the host has lived since'),
   gaps: z.array(z.number()).exactOptional().describe('Of a silent host: its last intervals between heartbeats, ms'),
   probes: z.array(probeReading),
 })
