@@ -65,7 +65,7 @@ export interface Evidence {
   probes: ProbeReading[]
 }
 
-/** What tells whether a host's row in Nova was written since. Its stamp is moved by a beat and by whoever writes a flag. */
+/** The part of a host's row in Nova that shows whether it was written since. A beat moves its stamp, and so does anyone who writes a flag. */
 export type KnownRow = Pick<Evidence, 'updatedAt' | 'forcedDown' | 'status' | 'disabledReason'>
 
 /** The row as it stands, to be compared with later ones. */

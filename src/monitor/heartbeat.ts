@@ -145,7 +145,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   }
 }
 
-/** Its row moved while nobody read it: whoever set a flag last, it may have lived before that. */
+/** The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. */
 export function movedUnseen(before: Pulse, after: Pulse): Pulse {
   const isCounted = after.stamp === before.stamp || after.watched !== before.watched
   return isCounted ? after : { ...after, watched: livedOnce(before.watched) }
