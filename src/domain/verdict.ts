@@ -74,10 +74,12 @@ export function asKnown({ updatedAt, forcedDown, status, disabledReason }: Known
 }
 
 /**
- * What one run has seen of a host's life: the stamp at its first reading, and how often it has lived since, or may have while nobody read. Two that are
- * equal say that it has not lived between them.
+ * What one run has seen of a host's life: when that run first read its row (ISO time by its own clock; absent in entries of one release), the stamp
+ * it read then, and how often the host has lived since, or may have while nobody read. Two that are equal say that it has not lived between them.
+ * The stamp alone names no run: two that begin while a host is down read the same one, and it may live between them.
  */
 export interface Watched {
+  since?: string
   first: string | null
   lives: number
 }
@@ -87,9 +89,9 @@ export interface RowSeen extends KnownRow {
   watched?: Watched
 }
 
-/** What is kept of the row with a person's word; nothing where Nova shows none. */
+/** What is kept of the row with a person's word, also that Nova showed none. Nothing of a host of which nothing was read. */
 export function rowSeen(verdict: Verdict | null | undefined): { row?: RowSeen } {
-  if (!verdict?.evidence.updatedAt) return {}
+  if (!verdict) return {}
   const { watched } = verdict.evidence
   return { row: { ...asKnown(verdict.evidence), ...(watched !== undefined && { watched }) } }
 }

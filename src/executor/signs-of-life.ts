@@ -47,11 +47,12 @@ function lifeSinceWord(verdict: Verdict, incident: Incident): string | null {
   if (kind === 'contradiction' || kind === 'healthy') return message
   const { attestation, override, word, verdict: opening, witnessExplained } = incident
   if (word === null) return null
-  if (isWrittenSince(word, verdict, incident)) {
-    const by =
-      attestation === null ? `${override?.by} had let it past the brake` : `${attestation.by} had said that it is dead`
-    return `its row in Nova was written at ${evidence.updatedAt}, after ${by}`
-  }
+  const by = (attestation ?? override)?.by
+  const said = attestation === null ? 'let it past the brake' : 'said that it is dead'
+  if (isWrittenSince(word, verdict, incident))
+    return `its row in Nova was written at ${evidence.updatedAt}, after ${by} had ${said}`
+  if (isWrittenUnread(word, verdict, incident))
+    return `its row in Nova was written at ${evidence.updatedAt}; it could not be read when ${by} ${said}`
   // What is said of a host that a witness found alive is said in spite of that witness.
   if (attestation === null || opening?.kind === 'service-down' || witnessExplained) return null
   const witness = aliveSince(verdict, Date.parse(word.at))
@@ -66,12 +67,23 @@ function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, i
   const { evidence } = verdict
   if (word.row === undefined) return hasBeaten(verdict, incident) && isLater(evidence.updatedAt, word)
   const { updatedAt, watched } = evidence
-  if (updatedAt === null) return false
+  if (updatedAt === null || word.row.updatedAt === null) return false
   if (watched === undefined) return !isSame(word.row, evidence)
   const { updatedAt: then, watched: heard } = word.row
-  const hasNotLived = watched.lives === heard?.lives && watched.first === heard.first
+  const isThatRun = watched.since === heard?.since && watched.first === heard?.first
+  const hasNotLived = isThatRun && watched.lives === heard.lives
   const isAsItWas = watched.lives === 0 && watched.first === then
   return !hasNotLived && !isAsItWas && !isSame(word.row, evidence)
+}
+
+/**
+ * Nova showed no row when the person spoke, as of a cell that is away: what is read since is compared with what the incident knew. Nobody can say
+ * whether it was written before that word or after.
+ */
+function isWrittenUnread({ row }: NonNullable<Incident['word']>, { evidence }: Verdict, incident: Incident): boolean {
+  if (row?.updatedAt !== null || evidence.updatedAt === null) return false
+  const known = knownRow(incident)
+  return known === null || !isSame(known, evidence)
 }
 
 /** No later, and no earlier either: that is another write, by a clock that was set back. */

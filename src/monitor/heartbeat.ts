@@ -6,6 +6,7 @@
  * understated by up to one poll and never overstated.
  */
 import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Watched } from '../domain/verdict.ts'
 import { deviationOf, learn, medianOf, newRhythm, suspicionOf, type Rhythm } from './suspicion.ts'
 
@@ -62,8 +63,12 @@ export interface Pulse {
   beforeBeat: Pulse | null
 }
 
-/** The first sighting arms the timer and concludes nothing. */
-export function firstSight(row: ServiceRecord, now: number): Pulse {
+/**
+ * The first sighting arms the timer and concludes nothing.
+ *
+ * @param at its ISO time by our clock; nothing for Nova's own workers: no word is said of them
+ */
+export function firstSight(row: ServiceRecord, now: number, at?: string): Pulse {
   return {
     stamp: row.updatedAt,
     shown: [],
@@ -71,7 +76,7 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
     firstSeenAt: now,
-    watched: { first: row.updatedAt, lives: 0 },
+    watched: { ...omitUndefined({ since: at }), first: row.updatedAt, lives: 0 },
     lastBeatAt: now,
     everBeat: false,
     silentSince: now,
@@ -145,14 +150,19 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   }
 }
 
-/** The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. */
+/**
+ * The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. It has not moved where a database
+ * node that is behind shows what was read before.
+ */
 export function movedUnseen(before: Pulse, after: Pulse): Pulse {
-  const isCounted = after.stamp === before.stamp || after.watched !== before.watched
-  return isCounted ? after : { ...after, watched: livedOnce(before.watched) }
+  const { stamp } = after
+  const isOld = stamp !== null && (before.shown.includes(stamp) || before.ownStamps.includes(stamp))
+  const isCounted = stamp === before.stamp || after.watched !== before.watched
+  return isOld || isCounted ? after : { ...after, watched: livedOnce(before.watched) }
 }
 
-function livedOnce({ first, lives }: Watched): Watched {
-  return { first, lives: lives + 1 }
+function livedOnce(watched: Watched): Watched {
+  return { ...watched, lives: watched.lives + 1 }
 }
 
 /** A stamp that shows again counts as new: another node goes on showing it for as long as the host beats. */

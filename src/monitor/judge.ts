@@ -98,7 +98,8 @@ export class Judge {
    */
   takeIn(reading: ServicesReading, { askedAt, answeredAt }: Found, at: string): HostName[] {
     const blind = this.#readAt !== null && askedAt - this.#readAt > holeMs(this.#rules().settings)
-    this.#readAt = answeredAt
+    // An answer without any nova-compute shows nothing of one: what was before it is a hole as well.
+    if (reading.services.some(({ binary }) => binary === 'nova-compute')) this.#readAt = answeredAt
     this.#controlPlane.take(reading, answeredAt, blind)
     this.#tracks.take(reading.services, answeredAt, { blind, at })
     return this.#tracks.standStill(this.#kept?.take(reading, this.#tracks.all(), askedAt) ?? new Map())

@@ -75,7 +75,7 @@ export class Tracks {
       if (row.binary !== 'nova-compute') continue
       seen.add(row.host)
       const track = this.#hosts.get(row.host)
-      if (track) this.#takeRow(track, row, now, blind)
+      if (track) this.#takeRow(track, row, now, { blind, at })
       else this.#hosts.set(row.host, this.#begin(row, now, at))
     }
     if (seen.size > 0) this.#missing(seen, now)
@@ -176,7 +176,7 @@ export class Tracks {
     return {
       host: row.host,
       row,
-      pulse: firstSight(row, now),
+      pulse: firstSight(row, now, at),
       segment,
       readable: row.status !== 'unknown',
       missingSince: null,
@@ -187,7 +187,7 @@ export class Tracks {
     }
   }
 
-  #takeRow(track: Track, row: ServiceRecord, now: number, blind: boolean): void {
+  #takeRow(track: Track, row: ServiceRecord, now: number, { blind, at }: { blind: boolean; at: string }): void {
     track.missingSince = null
     if (row.status === 'unknown') {
       track.readable = false
@@ -198,7 +198,7 @@ export class Tracks {
     const wasUnknown = track.pulse.status === 'unknown'
     const isAfterHole = blind || !track.readable
     const before = isAfterHole ? restart(track.pulse, now) : track.pulse
-    const pulse = wasUnknown ? firstSight(row, now) : take(before, row, now)
+    const pulse = wasUnknown ? firstSight(row, now, at) : take(before, row, now)
     track.pulse = isAfterHole && !wasUnknown ? movedUnseen(before, pulse) : pulse
     track.row = row
     track.readable = true

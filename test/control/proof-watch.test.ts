@@ -189,10 +189,33 @@ describe("a person's word from before there is a proof", () => {
     expect(revoked(stamped('host-down', earlier, [], { watched }), [ofThatRun])).toBe(1)
   })
 
-  test('that was given while Nova showed no row is compared with the row that its incident began with', () => {
-    const blind = vouched({ word: { at: word.at } })
+  const noRow = { updatedAt: null, forcedDown: false, status: 'unknown' as const, watched: { first: null, lives: 0 } }
+
+  test.each([
+    ['', { row: noRow }],
+    [', in an entry of an older release,', {}],
+  ])('that was given while Nova showed no row%s is compared with the row that its incident began with', (_of, seen) => {
+    const blind = vouched({ word: { at: word.at, ...seen } })
+    expect(revoked(verdict('unknown', null), [blind])).toBe(0)
     expect(revoked(stamped('host-down', '2026-01-01T00:00:50.000000'), [blind])).toBe(0)
     expect(revoked(stamped('host-down', '2026-01-01T00:03:00.000000'), [blind])).toBe(1)
+  })
+
+  test('that was given while Nova showed no row counts no more once the row shows a flag that its incident did not know', () => {
+    const blind = vouched({ word: { at: word.at, row: noRow } })
+    const watched = { since: '2026-01-01T00:05:00.000Z', first: rewritten, lives: 0 }
+    expect(revoked(stamped('maintenance', rewritten, [], { status: 'disabled', watched }), [blind])).toBe(1)
+    const unknown = { ...blind, verdict: { ...before, evidence: { ...before.evidence, ...noRow } } }
+    expect(revoked(stamped('host-down', rewritten, [], { watched }), [unknown as Incident])).toBe(1)
+  })
+
+  test('counts no more in a run that began with the same row as the one that heard it: the host may have lived between them', () => {
+    const since = (at: string, lives: number) => ({ since: at, first: '2026-01-01T00:00:30.000000', lives })
+    const heardEarlier = vouched({ word: { ...word, row: { ...row, watched: since('2026-01-01T00:01:00.000Z', 1) } } })
+    const later = { ...untouched, status: 'disabled', watched: since('2026-01-01T00:02:30.000Z', 1) }
+    expect(revoked(stamped('maintenance', rewritten, [], later), [heardEarlier])).toBe(1)
+    const same = { ...later, watched: since('2026-01-01T00:01:00.000Z', 1) }
+    expect(revoked(stamped('maintenance', rewritten, [], same), [heardEarlier])).toBe(0)
   })
 
   test('is compared with the row that was known when it was given, whatever Lifeboat had written before', () => {

@@ -65,22 +65,28 @@ describe('one dead host', () => {
     expect(fleet.monitor.verdict('a')?.evidence).not.toHaveProperty('sinceBeatMs')
   })
 
-  it('counts as a life that it may have missed what moved a row while Nova could not be read, and no flag that it saw set', async () => {
-    const fleet = await watchedFleet()
-    const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
-    fleet.silence('b')
-    await fleet.run(10_000)
-    const before = lives() ?? NaN
-    fleet.put('b', { status: 'disabled' })
-    await fleet.run(5_000)
-    expect(lives()).toBe(before)
-    fleet.apiDown = true
-    await fleet.run(10_000)
-    fleet.put('b', { status: 'enabled' })
-    fleet.apiDown = false
-    await fleet.run(5_000)
-    expect(lives()).toBe(before + 1)
-  })
+  it.each([
+    ['could not be read', 'apiDown'],
+    ['listed nothing', 'emptyAnswer'],
+  ] as const)(
+    'counts as a life that it may have missed what moved a row while Nova %s, and no flag that it saw set',
+    async (_how, fault) => {
+      const fleet = await watchedFleet()
+      const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
+      fleet.silence('b')
+      await fleet.run(10_000)
+      const before = lives() ?? NaN
+      fleet.put('b', { status: 'disabled' })
+      await fleet.run(5_000)
+      expect(lives()).toBe(before)
+      fleet[fault] = true
+      await fleet.run(10_000)
+      fleet.put('b', { status: 'enabled' })
+      fleet[fault] = false
+      await fleet.run(5_000)
+      expect(lives()).toBe(before + 1)
+    },
+  )
 
   it('is not held up by a look at another one: its readings and their count stay', async () => {
     const fleet = await watchedFleet({ probes: ['tcp', 'ping'] })

@@ -1,6 +1,14 @@
 /** The pulse of one service row, field by field: what a row teaches, and what a write of ours takes back. */
 import { describe, expect, it } from 'vitest'
-import { firstSight, intervalOf, ownWrite, restart, take, type Pulse } from '../../src/monitor/heartbeat.ts'
+import {
+  firstSight,
+  intervalOf,
+  movedUnseen,
+  ownWrite,
+  restart,
+  take,
+  type Pulse,
+} from '../../src/monitor/heartbeat.ts'
 import { medianOf } from '../../src/monitor/suspicion.ts'
 import { row } from './setup.ts'
 
@@ -221,5 +229,22 @@ describe('the beat that is seen together with a flag', () => {
   it('teaches nothing when the host was forced down before, or is so now', () => {
     const forcedNow = take(withGaps(2_000), at('3', { forcedDown: true }), 9_000)
     expect(take(forcedNow, at('4', { forcedDown: true }), 20_000).gaps).toEqual([2_000])
+  })
+})
+
+describe('a row read after a hole in the readings', () => {
+  const livesAfter = (before: Pulse, stamp: string): number => {
+    const restarted = restart(before, 60_000)
+    return movedUnseen(restarted, take(restarted, at(stamp, { status: 'disabled' }), 60_000)).watched.lives
+  }
+
+  it('may hide a life where it was written, though a flag explains the last write', () => {
+    expect(livesAfter(seen(), '3')).toBe(seen().watched.lives + 1)
+  })
+
+  it('hides none where it shows what was read before, by a database node that is behind, or what Lifeboat itself wrote', () => {
+    expect(livesAfter(seen(), '2')).toBe(seen().watched.lives)
+    expect(livesAfter(seen(), '1')).toBe(seen().watched.lives)
+    expect(livesAfter(ownWrite(seen(), '3'), '3')).toBe(seen().watched.lives)
   })
 })

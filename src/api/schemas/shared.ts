@@ -85,9 +85,9 @@ const evidence: z.ZodType<Evidence> = z.object({
     .describe('0 to 15; 4: a living host is silent for this long once in ten thousand silences'),
   sinceBeatMs: z.number().exactOptional(),
   watched: z
-    .object({ first: z.string().nullable(), lives: z.number() })
+    .object({ since: time.exactOptional(), first: z.string().nullable(), lives: z.number() })
     .exactOptional()
-    .describe('The stamp at the first reading of this daemon, and how often the host has lived since'),
+    .describe('When this daemon first read it, the stamp that it read, and how often the host has lived since'),
   gaps: z.array(z.number()).exactOptional().describe('Of a silent host: its last intervals between heartbeats, ms'),
   probes: z.array(probeReading),
 })
