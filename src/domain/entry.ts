@@ -237,7 +237,10 @@ export interface EntryData {
   'review.signed-off': { by: string; text: string; via?: Via }
 
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
-  /** `row`: its host's, as it was known then. One release wrote its stamp alone (`seenAt`), those before it nothing. */
+  /**
+   * `row`: its host's, as it was known then. Older releases wrote nothing where Nova showed none; one wrote its stamp alone (`seenAt`), those before it
+   * nothing at all.
+   */
   'operator.statement': {
     by: string
     statement: string

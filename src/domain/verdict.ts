@@ -89,9 +89,9 @@ export interface RowSeen extends KnownRow {
   watched?: Watched
 }
 
-/** What is kept of the row with a person's word, also that Nova showed none. Nothing of a host of which nothing was read. */
-export function rowSeen(verdict: Verdict | null | undefined): { row?: RowSeen } {
-  if (!verdict) return {}
+/** What is kept of the row with a person's word, also that Nova showed none. */
+export function rowSeen(verdict: Verdict | null | undefined): { row: RowSeen } {
+  if (!verdict) return { row: { updatedAt: null, forcedDown: false, status: 'unknown' } }
   const { watched } = verdict.evidence
   return { row: { ...asKnown(verdict.evidence), ...(watched !== undefined && { watched }) } }
 }

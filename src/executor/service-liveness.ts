@@ -27,11 +27,14 @@ export type Movement = 'silent' | 'written' | 'beating'
 
 /** The row as it was when we last knew why it stood so: what our own force-down left, else the verdict that opened the incident. */
 export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'verdict'>): KnownRow | null {
+  return rowWeLeft({ hostSteps }) ?? (verdict === null ? null : laterStamp(asKnown(verdict.evidence), hostSteps))
+}
+
+/** The row as our own force-down left it; null before one is confirmed. */
+export function rowWeLeft({ hostSteps }: Pick<Incident, 'hostSteps'>): KnownRow | null {
   const ours = [...hostSteps.values()].findLast((step) => step.kind === 'force-down' && step.status === 'confirmed')
   const left = ours?.kind === 'force-down' ? ours.result : null
-  if (left !== null) return laterStamp(left, hostSteps)
-  if (verdict === null) return null
-  return laterStamp(asKnown(verdict.evidence), hostSteps)
+  return left === null ? null : laterStamp(left, hostSteps)
 }
 
 /** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */

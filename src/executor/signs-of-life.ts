@@ -2,12 +2,12 @@
  * Whether a host showed life after it was proven dead, or after a person vouched for its death. It was powered on then, and its
  * guests may run there: neither a proof nor a person's word from before says anything of its next silence (law L1).
  */
-import { cloudTimeMs } from '../domain/cloud-time.ts'
+import { cloudTimeMs, isOneWrite } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { KnownRow, ProbeReading, Verdict } from '../domain/verdict.ts'
+import type { Evidence, KnownRow, ProbeReading, RowSeen, Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
-import { knownRow, movementSince } from './service-liveness.ts'
+import { knownRow, movementSince, rowWeLeft } from './service-liveness.ts'
 
 /** The entry that revokes the proof, or what a person said before there was one; null where the host shows no life since. */
 export function revokedByLife(verdict: Verdict, incident: Incident): NewEntry | null {
@@ -34,8 +34,9 @@ function lifeSinceProof(verdict: Verdict, incident: Incident): string | null {
   if (kind === 'contradiction' || kind === 'healthy') return beatSince(evidence.updatedAt, provenMs) ? message : null
   // What a daemon that was not running could not see beat. Who writes a flag moves the stamp too: a host that lives beats
   // again, and its verdict says so.
-  if (kind === 'recovering') return hasBeaten(verdict, incident) ? message : null
-  return isFoundAlive(verdict, incident, provenMs) ? message : null
+  if (kind === 'recovering' && hasBeaten(verdict, incident)) return message
+  if (isFoundAlive(verdict, incident, provenMs)) return message
+  return isWrittenSinceAttested(verdict, incident) ? writtenAfter(verdict, incident) : null
 }
 
 /**
@@ -43,52 +44,63 @@ function lifeSinceProof(verdict: Verdict, incident: Incident): string | null {
  * probe speaks against an attestation alone: an override says nothing of life, and the looks before a fencing judge that themselves.
  */
 function lifeSinceWord(verdict: Verdict, incident: Incident): string | null {
-  const { kind, message, evidence } = verdict
+  const { kind, message } = verdict
   if (kind === 'contradiction' || kind === 'healthy') return message
-  const { attestation, override, word, verdict: opening, witnessExplained } = incident
+  const { attestation, word, verdict: opening, witnessExplained } = incident
   if (word === null) return null
-  const by = (attestation ?? override)?.by
-  const said = attestation === null ? 'let it past the brake' : 'said that it is dead'
-  if (isWrittenSince(word, verdict, incident))
-    return `its row in Nova was written at ${evidence.updatedAt}, after ${by} had ${said}`
-  if (isWrittenUnread(word, verdict, incident))
-    return `its row in Nova was written at ${evidence.updatedAt}; it could not be read when ${by} ${said}`
+  if (isWrittenSince(word, verdict, incident)) return writtenAfter(verdict, incident)
   // What is said of a host that a witness found alive is said in spite of that witness.
   if (attestation === null || opening?.kind === 'service-down' || witnessExplained) return null
   const witness = aliveSince(verdict, Date.parse(word.at))
   return witness === undefined ? null : `${witness.probe} found it alive: ${witness.detail}`
 }
 
+function writtenAfter({ evidence }: Verdict, { attestation, override, word }: Incident): string {
+  const by = (attestation ?? override)?.by
+  const said = attestation === null ? 'let it past the brake' : 'said that it is dead'
+  const written = `its row in Nova was written at ${evidence.updatedAt}`
+  return word?.row?.updatedAt === null
+    ? `${written}; it could not be read when ${by} ${said}`
+    : `${written}, after ${by} had ${said}`
+}
+
+/**
+ * Whether the host may have lived since the word. Where Nova showed no row then, as of a cell that was away, what is read since is compared with what
+ * the incident knew: nobody can say whether it was written before that word or after.
+ */
+function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, incident: Incident): boolean {
+  const { row } = word
+  if (row === undefined) return hasBeaten(verdict, incident) && isLater(verdict.evidence.updatedAt, word)
+  const known = row.updatedAt === null ? knownRow(incident) : row
+  return verdict.evidence.updatedAt !== null && (known === null || mayHaveLived(verdict.evidence, known, row))
+}
+
+/**
+ * The same of the one proof that no reading renews, once we have written the row ourselves. Where a proof has none to speak for it but a person, a
+ * flag explains no more than it did before.
+ */
+function isWrittenSinceAttested({ evidence }: Verdict, incident: Incident): boolean {
+  const left = rowWeLeft(incident)
+  const row = incident.word?.row
+  if (incident.proof?.strength !== 'statement' || left === null || row === undefined) return false
+  return evidence.updatedAt !== null && mayHaveLived(evidence, left, row)
+}
+
 /**
  * What was written while nobody read may have been a life, also where a flag changed: before that run began, or in a hole of its readings. What is
  * written while a run reads it tells from a beat, and counts a beat also when nothing can be put on record.
+ *
+ * @param known the row as it was left
+ * @param heard the row as it stood when the person spoke, with what was watched of the host by then
  */
-function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, incident: Incident): boolean {
-  const { evidence } = verdict
-  if (word.row === undefined) return hasBeaten(verdict, incident) && isLater(evidence.updatedAt, word)
-  const { updatedAt, watched } = evidence
-  if (updatedAt === null || word.row.updatedAt === null) return false
-  if (watched === undefined) return !isSame(word.row, evidence)
-  const { updatedAt: then, watched: heard } = word.row
-  const isThatRun = watched.since === heard?.since && watched.first === heard?.first
-  const hasNotLived = isThatRun && watched.lives === heard.lives
-  const isAsItWas = watched.lives === 0 && watched.first === then
-  return !hasNotLived && !isAsItWas && !isSame(word.row, evidence)
-}
-
-/**
- * Nova showed no row when the person spoke, as of a cell that is away: what is read since is compared with what the incident knew. Nobody can say
- * whether it was written before that word or after.
- */
-function isWrittenUnread({ row }: NonNullable<Incident['word']>, { evidence }: Verdict, incident: Incident): boolean {
-  if (row?.updatedAt !== null || evidence.updatedAt === null) return false
-  const known = knownRow(incident)
-  return known === null || !isSame(known, evidence)
-}
-
-/** No later, and no earlier either: that is another write, by a clock that was set back. */
-function isSame(one: KnownRow, other: KnownRow): boolean {
-  return movementSince(one, other) === 'silent' && movementSince(other, one) === 'silent'
+function mayHaveLived({ updatedAt, watched }: Evidence, known: KnownRow, heard: RowSeen): boolean {
+  if (isOneWrite(updatedAt, known.updatedAt)) return false
+  if (watched === undefined) return true
+  const { since, first, lives } = watched
+  const isThatRun = since === heard.watched?.since && first === heard.watched?.first
+  if (isThatRun && lives === heard.watched?.lives) return false
+  const beganWithIt = isOneWrite(first, known.updatedAt) || isOneWrite(first, heard.updatedAt)
+  return lives > 0 || !beganWithIt
 }
 
 /** In entries of older releases: by the cloud's stamps, for our wall clock may be wrong by hours, or for want of them by that. */

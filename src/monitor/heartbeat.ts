@@ -6,6 +6,7 @@
  * understated by up to one poll and never overstated.
  */
 import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
+import { isOneWrite } from '../domain/cloud-time.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Watched } from '../domain/verdict.ts'
 import { deviationOf, learn, medianOf, newRhythm, suspicionOf, type Rhythm } from './suspicion.ts'
@@ -24,6 +25,11 @@ const ownStampsKept = 8
  * as many beats can be missed after a cloud's clock was set back.
  */
 const shownKept = 3
+/**
+ * How long a database node may be behind after a hole in the readings. Shorter: a life in that hole is missed where such a node answers first. Longer:
+ * a flag that a person sets soon after a start of the daemon costs the word of the one who said that the host is dead.
+ */
+const behindMs = 30_000
 
 export interface Pulse {
   stamp: string | null
@@ -34,6 +40,8 @@ export interface Pulse {
   forcedDown: boolean
   disabledReason: string | null
   firstSeenAt: number
+  /** Since when its row is read without a hole in which a beat may hide. */
+  readSince: number
   /** What this run has seen of its life; before the first sighting nobody of it watched. */
   watched: Watched
   /** When we last saw a beat; the first sighting until there was one. Freezes do not touch it. */
@@ -76,6 +84,7 @@ export function firstSight(row: ServiceRecord, now: number, at?: string): Pulse 
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
     firstSeenAt: now,
+    readSince: now,
     watched: { ...omitUndefined({ since: at }), first: row.updatedAt, lives: 0 },
     lastBeatAt: now,
     everBeat: false,
@@ -151,14 +160,15 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
 }
 
 /**
- * The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. It has not moved where a database
- * node that is behind shows what was read before.
+ * The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. A database node that is behind may
+ * show for a while what was read before that.
  */
-export function movedUnseen(before: Pulse, after: Pulse): Pulse {
+export function movedUnseen(before: Pulse, after: Pulse, now: number): Pulse {
   const { stamp } = after
-  const isOld = stamp !== null && (before.shown.includes(stamp) || before.ownStamps.includes(stamp))
-  const isCounted = stamp === before.stamp || after.watched !== before.watched
-  return isOld || isCounted ? after : { ...after, watched: livedOnce(before.watched) }
+  if (stamp === before.stamp || after.watched !== before.watched || now - after.readSince > behindMs) return after
+  const isOld = stamp !== null && before.shown.includes(stamp)
+  if (isOld || before.ownStamps.some((own) => isOneWrite(own, stamp))) return after
+  return { ...after, watched: livedOnce(before.watched) }
 }
 
 function livedOnce(watched: Watched): Watched {

@@ -97,11 +97,13 @@ export class Judge {
    * @param at ISO time
    */
   takeIn(reading: ServicesReading, { askedAt, answeredAt }: Found, at: string): HostName[] {
-    const blind = this.#readAt !== null && askedAt - this.#readAt > holeMs(this.#rules().settings)
+    const { settings } = this.#rules()
+    const unreadMs = this.#readAt === null ? 0 : askedAt - this.#readAt
+    const blind = unreadMs > holeMs(settings)
     // An answer without any nova-compute shows nothing of one: what was before it is a hole as well.
     if (reading.services.some(({ binary }) => binary === 'nova-compute')) this.#readAt = answeredAt
     this.#controlPlane.take(reading, answeredAt, blind)
-    this.#tracks.take(reading.services, answeredAt, { blind, at })
+    this.#tracks.take(reading.services, answeredAt, { blind, late: unreadMs > settings.defaultIntervalMs, at })
     return this.#tracks.standStill(this.#kept?.take(reading, this.#tracks.all(), askedAt) ?? new Map())
   }
 

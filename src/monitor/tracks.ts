@@ -4,7 +4,7 @@
  */
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
-import type { ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import { asKnown, type ProbeReading, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Aggregates } from './aggregates.ts'
 import {
   firstSight,
@@ -46,8 +46,10 @@ export class Tracks {
   learnFrom(other: Tracks): void {
     const { defaultIntervalMs } = this.#rules().settings
     for (const track of other.all()) {
-      const { host, segment, verdict } = track
+      const { host, segment, verdict, row, pulse } = track
       const unknown = notListed(host, segment.name, verdict.at, defaultIntervalMs)
+      // A person may speak before the first reading, and their word is compared with what was known.
+      Object.assign(unknown.evidence, asKnown(row), { watched: pulse.watched })
       this.#hosts.set(host, { ...track, readings: [], deadInARow: 0, lastBeatOfDead: null, verdict: unknown })
     }
   }
@@ -66,17 +68,17 @@ export class Tracks {
   }
 
   /**
-   * Takes in a whole reading. `blind`: what was before it could not be watched, so silence counts from here. `at`: ISO time, for the
-   * verdict of a host that is new.
+   * Takes in a whole reading. `blind`: what was before it could not be watched, so silence counts from here. `late`: it was watched, and yet a single
+   * beat may have come and gone unread. `at`: ISO time, for the verdict of a host that is new.
    */
-  take(rows: readonly ServiceRecord[], now: number, { blind, at }: { blind: boolean; at: string }): void {
+  take(rows: readonly ServiceRecord[], now: number, how: { blind: boolean; late: boolean; at: string }): void {
     const seen = new Set<HostName>()
     for (const row of rows) {
       if (row.binary !== 'nova-compute') continue
       seen.add(row.host)
       const track = this.#hosts.get(row.host)
-      if (track) this.#takeRow(track, row, now, { blind, at })
-      else this.#hosts.set(row.host, this.#begin(row, now, at))
+      if (track) this.#takeRow(track, row, now, how)
+      else this.#hosts.set(row.host, this.#begin(row, now, how.at))
     }
     if (seen.size > 0) this.#missing(seen, now)
   }
@@ -187,7 +189,7 @@ export class Tracks {
     }
   }
 
-  #takeRow(track: Track, row: ServiceRecord, now: number, { blind, at }: { blind: boolean; at: string }): void {
+  #takeRow(track: Track, row: ServiceRecord, now: number, how: { blind: boolean; late: boolean; at: string }): void {
     track.missingSince = null
     if (row.status === 'unknown') {
       track.readable = false
@@ -196,10 +198,10 @@ export class Tracks {
     // The zone of a row that was UNKNOWN at first is learnt here, and aggregates may have changed.
     track.segment = this.#segmentOf(row)
     const wasUnknown = track.pulse.status === 'unknown'
-    const isAfterHole = blind || !track.readable
-    const before = isAfterHole ? restart(track.pulse, now) : track.pulse
-    const pulse = wasUnknown ? firstSight(row, now, at) : take(before, row, now)
-    track.pulse = isAfterHole && !wasUnknown ? movedUnseen(before, pulse) : pulse
+    const isAfterHole = how.blind || !track.readable
+    const watched = isAfterHole ? restart(track.pulse, now) : track.pulse
+    const before = isAfterHole || how.late ? { ...watched, readSince: now } : watched
+    track.pulse = wasUnknown ? firstSight(row, now, how.at) : movedUnseen(before, take(before, row, now), now)
     track.row = row
     track.readable = true
   }

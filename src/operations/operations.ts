@@ -66,7 +66,7 @@ export function createOperations(parts: OperationsParts): Operations {
   const act = (incident: Incident, by: string, entry: NewEntry): void => {
     journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host }])
   }
-  const rowOf = (host: HostName): { row?: RowSeen } => rowSeen(monitor.verdict(host))
+  const rowOf = (host: HostName): { row: RowSeen } => rowSeen(monitor.verdict(host))
   const groups = (): HeldGroup[] => heldGroups(store.open(), brake.scopes())
   return {
     status: () => statusOf(parts),

@@ -191,6 +191,21 @@ describe("a person's word from before there is a proof", () => {
 
   const noRow = { updatedAt: null, forcedDown: false, status: 'unknown' as const, watched: { first: null, lives: 0 } }
 
+  test('that was given while Nova showed no row outlasts a flag that a run sees set which found the row as it was known', () => {
+    const blind = vouched({ word: { at: word.at, row: noRow } })
+    const watched = { since: '2026-01-01T00:05:00.000Z', first: '2026-01-01T00:00:50.000000', lives: 0 }
+    expect(revoked(stamped('maintenance', rewritten, [], { status: 'disabled', watched }), [blind])).toBe(0)
+  })
+
+  test('that was given while Nova showed no row outlasts our own write, whose answer has fractions', () => {
+    const left = { ...forcedDown, result: { ...forcedDown.result, updatedAt: '2026-01-01T00:02:01.700000' } }
+    const blind = incident({ proof: null, word: { at: word.at, row: noRow }, attestation, verdict: before } as never, [
+      left,
+    ])
+    const watched = { since: '2026-01-01T00:05:00.000Z', first: '2026-01-01T00:02:01.000000', lives: 0 }
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:01.000000', [], { watched }), [blind])).toBe(0)
+  })
+
   test.each([
     ['', { row: noRow }],
     [', in an entry of an older release,', {}],
@@ -263,5 +278,44 @@ describe("a person's word from before there is a proof", () => {
 
   test('is not looked for where nobody gave one', () => {
     expect(revoked(stamped('healthy', '2026-01-01T00:03:00.000000'), [vouched({ word: null })])).toBe(0)
+  })
+})
+
+describe('a proof that is a word alone', () => {
+  const heard = { since: '2026-01-01T00:00:00.000Z', first: '2026-01-01T00:00:30.000000', lives: 2 }
+  const row = { updatedAt: '2026-01-01T00:00:50.000000', forcedDown: false, status: 'enabled' as const, watched: heard }
+  const proof = { strength: 'statement', provenAt }
+  const resting = (change: object = {}): Incident =>
+    incident({ proof, word: { at: provenAt, row }, attestation: { by: 'ann', statement: 's' }, ...change } as never)
+  const reworded = (watched: object): Verdict =>
+    verdict('recovering', '2026-01-01T00:05:00.000000', [], { disabledReason: 'RMA 4711', watched })
+
+  test('is voided by a life that a flag hides: in a hole of the readings, or before this run began', () => {
+    expect(revoked(reworded({ ...heard, lives: 3 }), [resting()])).toBe(1)
+    expect(revoked(reworded({ since: 'later', first: '2026-01-01T00:05:00.000000', lives: 0 }), [resting()])).toBe(1)
+    const freed = verdict('suspect', '2026-01-01T00:05:00.000000', [], {
+      ...{ forcedDown: false, status: 'enabled', disabledReason: null },
+      watched: { ...heard, lives: 3 },
+    })
+    expect(revoked(freed, [resting()])).toBe(1)
+  })
+
+  test.each([
+    ['that heard it', heard],
+    ['that began with the row as it was then', { since: 'later', first: row.updatedAt, lives: 0 }],
+    ['that began with what we left', { since: 'later', first: '2026-01-01T00:02:02.000000', lives: 0 }],
+  ])('outlasts a flag that is set while a run watches %s', (_which, watched) => {
+    expect(revoked(reworded(watched), [resting()])).toBe(0)
+  })
+
+  test('outlasts a take-over, where the row is as we left it, and is judged by the gate until we have written it', () => {
+    const other = { since: 'later', first: '2026-01-01T00:00:10.000000', lives: 9 }
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:01.000000', [], { watched: other }), [resting()])).toBe(0)
+    expect(revoked(reworded(other), [resting({ hostSteps: new Map() })])).toBe(0)
+  })
+
+  test('is not needed where a board reads the power again', () => {
+    const board = { strength: 'power-off', provenAt }
+    expect(revoked(reworded({ ...heard, lives: 3 }), [resting({ proof: board })])).toBe(0)
   })
 })

@@ -74,7 +74,7 @@ describe('one dead host', () => {
       const fleet = await watchedFleet()
       const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
       fleet.silence('b')
-      await fleet.run(10_000)
+      await fleet.run(35_000)
       const before = lives() ?? NaN
       fleet.put('b', { status: 'disabled' })
       await fleet.run(5_000)
@@ -87,6 +87,18 @@ describe('one dead host', () => {
       expect(lives()).toBe(before + 1)
     },
   )
+
+  it('counts as a life that it may have missed what moved a row between two readings that a beat fits between', async () => {
+    const fleet = await watchedFleet()
+    const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
+    fleet.silence('b')
+    await fleet.run(35_000)
+    const before = lives() ?? NaN
+    fleet.pass(2_500)
+    fleet.put('b', { status: 'disabled' })
+    await fleet.run(0)
+    expect(lives()).toBe(before + 1)
+  })
 
   it('is not held up by a look at another one: its readings and their count stay', async () => {
     const fleet = await watchedFleet({ probes: ['tcp', 'ping'] })

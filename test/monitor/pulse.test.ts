@@ -29,6 +29,7 @@ describe('the first sighting', () => {
       forcedDown: true,
       disabledReason: 'r',
       firstSeenAt: 7,
+      readSince: 7,
       watched: { first: '1', lives: 0 },
       lastBeatAt: 7,
       everBeat: false,
@@ -233,18 +234,31 @@ describe('the beat that is seen together with a flag', () => {
 })
 
 describe('a row read after a hole in the readings', () => {
-  const livesAfter = (before: Pulse, stamp: string): number => {
-    const restarted = restart(before, 60_000)
-    return movedUnseen(restarted, take(restarted, at(stamp, { status: 'disabled' }), 60_000)).watched.lives
-  }
+  const disabled = { status: 'disabled' } as const
+  const gone = (pulse: Pulse): Pulse => ({ ...restart(pulse, 60_000), readSince: 60_000 })
+  const read = (before: Pulse, stamp: string, now = 60_000): Pulse =>
+    movedUnseen(before, take(before, at(stamp, disabled), now), now)
+  const { lives } = seen().watched
 
   it('may hide a life where it was written, though a flag explains the last write', () => {
-    expect(livesAfter(seen(), '3')).toBe(seen().watched.lives + 1)
+    expect(read(gone(seen()), '3').watched.lives).toBe(lives + 1)
   })
 
-  it('hides none where it shows what was read before, by a database node that is behind, or what Lifeboat itself wrote', () => {
-    expect(livesAfter(seen(), '2')).toBe(seen().watched.lives)
-    expect(livesAfter(seen(), '1')).toBe(seen().watched.lives)
-    expect(livesAfter(ownWrite(seen(), '3'), '3')).toBe(seen().watched.lives)
+  it('hides none where it shows what was read before, or what Lifeboat itself wrote, to the second', () => {
+    expect(read(gone(seen()), '2').watched.lives).toBe(lives)
+    const [ours, listed] = ['2026-01-01T00:00:03.700000', '2026-01-01T00:00:03.000000']
+    expect(read(ownWrite(gone(seen()), ours), listed).watched.lives).toBe(lives)
+  })
+
+  it.each(['1', '2'])('may hide one behind a database node that shows an older row first: %s', (older) => {
+    const behind = movedUnseen(gone(seen()), take(gone(seen()), at(older), 60_000), 60_000)
+    expect(behind.watched.lives).toBe(lives)
+    expect(read(behind, '3', 65_000).watched.lives).toBe(lives + 1)
+    expect(read(behind, '3', 95_000).watched.lives).toBe(lives)
+  })
+
+  it('may hide one before the first sighting as well, which such a node may have answered', () => {
+    expect(read(firstSight(at('1'), 0), '3', 5_000).watched.lives).toBe(1)
+    expect(read(firstSight(at('1'), 0), '3', 35_000).watched.lives).toBe(0)
   })
 })

@@ -75,6 +75,16 @@ describe('a monitor that takes over', () => {
     expect(silentMs('d')).toBeGreaterThan(3_000)
   })
 
+  it('knows the rows before its first reading: what a person says then is compared with them', () => {
+    fleet.silence('d')
+    const { updatedAt, status } = fleet.host('d').row
+    fleet.takeOver()
+    expect(fleet.monitor.verdict('d')).toMatchObject({
+      kind: 'unknown',
+      evidence: { updatedAt, status, watched: { first: expect.any(String) as string } },
+    })
+  })
+
   it('knows which workers Nova had', async () => {
     fleet.hosts.delete('ctl-c')
     fleet.takeOver()
