@@ -1,9 +1,6 @@
 /** Time stamps of OpenStack: UTC, with or without a trailing Z, with or without fractions. */
 
-/**
- * Whether two stamps can be of one write. The answer of a PUT has microseconds, a list whole seconds: the database cuts them off or rounds them up
- * (docs/nova.md §8).
- */
+/** Whether two stamps may come from the same write: the answer of a PUT has microseconds, a list whole seconds (docs/nova.md §8). */
 export function isOneWrite(one: string | null, other: string | null): boolean {
   return Math.abs(cloudTimeMs(one ?? '') - cloudTimeMs(other ?? '')) < 1_000
 }

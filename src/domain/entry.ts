@@ -236,10 +236,9 @@ export interface EntryData {
   /** A person has read what happened and answers for that. The last one counts. */
   'review.signed-off': { by: string; text: string; via?: Via }
 
-  /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
   /**
-   * `row`: its host's, as it was known then. Older releases wrote nothing where Nova showed none; one wrote its stamp alone (`seenAt`), those before it
-   * nothing at all.
+   * `unixUser`: who the operating system says it was, where the person gave a name of their own. `row`: its host's, as it was known then. Older releases
+   * left it out where Nova showed no row; one wrote only the stamp (`seenAt`), and those before that neither.
    */
   'operator.statement': {
     by: string

@@ -52,6 +52,11 @@ export function ourDisabledReason(incident: string): string {
   return `${ourReason}${incident}`
 }
 
+/** Whether one of our incidents wrote it, this daemon's or another's. */
+export function isOurReason(disabledReason: string | null): boolean {
+  return disabledReason?.startsWith(ourReason) === true
+}
+
 /**
  * Whether a person (or another program of theirs) disabled the service: the reason is neither ours (law L6) nor Nova's own.
  * A host that loses its hypervisor and then dies was not planned to.
@@ -61,5 +66,5 @@ export function isDisabledByPerson({
   disabledReason,
 }: Pick<ServiceRecord, 'status' | 'disabledReason'>): boolean {
   const reason = disabledReason ?? ''
-  return status === 'disabled' && !reason.startsWith(ourReason) && !reason.startsWith(novasReason)
+  return status === 'disabled' && !isOurReason(reason) && !reason.startsWith(novasReason)
 }

@@ -45,8 +45,8 @@ const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
 /**
  * After a restart the monitor has not watched long enough to say "dead" itself: then the heartbeat stamp of the recorded
- * verdict, unmoved, says it, also while the control plane is in doubt: that keeps new deaths from being concluded, and this one was concluded
- * before. A person's attestation weighs no more than a stamp that moved after it: the host may have been
+ * verdict, unmoved, says it. It does so even while the control plane is in doubt: doubt only blocks new conclusions, and this death was
+ * concluded before. A person's attestation weighs no more than a stamp that moved after it: the host may have been
  * repaired while the daemon was down.
  */
 export function judgeRecheck(facts: RecheckFacts): Seen {

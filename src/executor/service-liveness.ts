@@ -37,6 +37,13 @@ export function rowWeLeft({ hostSteps }: Pick<Incident, 'hostSteps'>): KnownRow 
   return left === null ? null : laterStamp(left, hostSteps)
 }
 
+/** A force-down of ours is out: whatever it has written is not on record yet. */
+export function isForcingDown({ hostSteps }: Pick<Incident, 'hostSteps'>): boolean {
+  return [...hostSteps.values()].some(
+    ({ kind, status }) => kind === 'force-down' && (status === 'intended' || status === 'issued'),
+  )
+}
+
 /** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */
 function laterStamp(known: KnownRow, hostSteps: Incident['hostSteps']): KnownRow {
   const stamps = [...hostSteps.values()].flatMap(({ kind, status, before }) => {

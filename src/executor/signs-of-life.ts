@@ -5,9 +5,16 @@
 import { cloudTimeMs, isOneWrite } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { Evidence, KnownRow, ProbeReading, RowSeen, Verdict } from '../domain/verdict.ts'
+import {
+  isUnread,
+  type Evidence,
+  type KnownRow,
+  type ProbeReading,
+  type RowSeen,
+  type Verdict,
+} from '../domain/verdict.ts'
 import type { Run } from './context.ts'
-import { knownRow, movementSince, rowWeLeft } from './service-liveness.ts'
+import { isForcingDown, knownRow, movementSince, rowWeLeft } from './service-liveness.ts'
 
 /** The entry that revokes the proof, or what a person said before there was one; null where the host shows no life since. */
 export function revokedByLife(verdict: Verdict, incident: Incident): NewEntry | null {
@@ -32,7 +39,7 @@ function lifeSinceProof(verdict: Verdict, incident: Incident): string | null {
   const { kind, evidence, message } = verdict
   const provenMs = Date.parse(incident.proof?.provenAt ?? '')
   if (kind === 'contradiction' || kind === 'healthy') return beatSince(evidence.updatedAt, provenMs) ? message : null
-  // What a daemon that was not running could not see beat. Who writes a flag moves the stamp too: a host that lives beats
+  // A host may have beaten while no daemon ran to see it. Who writes a flag moves the stamp too: a host that lives beats
   // again, and its verdict says so.
   if (kind === 'recovering' && hasBeaten(verdict, incident)) return message
   if (isFoundAlive(verdict, incident, provenMs)) return message
@@ -55,11 +62,11 @@ function lifeSinceWord(verdict: Verdict, incident: Incident): string | null {
   return witness === undefined ? null : `${witness.probe} found it alive: ${witness.detail}`
 }
 
-function writtenAfter({ evidence }: Verdict, { attestation, override, word }: Incident): string {
+function writtenAfter({ evidence }: Verdict, { attestation, override, word, proof }: Incident): string {
   const by = (attestation ?? override)?.by
   const said = attestation === null ? 'let it past the brake' : 'said that it is dead'
   const written = `its row in Nova was written at ${evidence.updatedAt}`
-  return word?.row?.updatedAt === null
+  return word?.row?.updatedAt === null && proof === null
     ? `${written}; it could not be read when ${by} ${said}`
     : `${written}, after ${by} had ${said}`
 }
@@ -70,31 +77,35 @@ function writtenAfter({ evidence }: Verdict, { attestation, override, word }: In
  */
 function isWrittenSince(word: NonNullable<Incident['word']>, verdict: Verdict, incident: Incident): boolean {
   const { row } = word
+  if (isUnread(verdict)) return false
   if (row === undefined) return hasBeaten(verdict, incident) && isLater(verdict.evidence.updatedAt, word)
   const known = row.updatedAt === null ? knownRow(incident) : row
   return verdict.evidence.updatedAt !== null && (known === null || mayHaveLived(verdict.evidence, known, row))
 }
 
 /**
- * The same of the one proof that no reading renews, once we have written the row ourselves. Where a proof has none to speak for it but a person, a
- * flag explains no more than it did before.
+ * The same question for a proof that is a person's word alone, which no reading renews; asked once our force-down is confirmed. As before the proof, a
+ * changed flag does not explain a write that nobody watched.
  */
-function isWrittenSinceAttested({ evidence }: Verdict, incident: Incident): boolean {
+function isWrittenSinceAttested(verdict: Verdict, incident: Incident): boolean {
+  const { evidence } = verdict
   const left = rowWeLeft(incident)
   const row = incident.word?.row
   if (incident.proof?.strength !== 'statement' || left === null || row === undefined) return false
+  if (isUnread(verdict) || isForcingDown(incident)) return false
   return evidence.updatedAt !== null && mayHaveLived(evidence, left, row)
 }
 
 /**
- * What was written while nobody read may have been a life, also where a flag changed: before that run began, or in a hole of its readings. What is
- * written while a run reads it tells from a beat, and counts a beat also when nothing can be put on record.
+ * What was written while nobody read may have been a life, also where a flag changed: before the present run began, or in a hole of its readings.
+ * While a run reads, it can tell a beat from another write, and it counts beats even when it cannot write the journal. What shows the row of when
+ * the person spoke was read before our own write, or by a database node that is behind.
  *
  * @param known the row as it was left
  * @param heard the row as it stood when the person spoke, with what was watched of the host by then
  */
 function mayHaveLived({ updatedAt, watched }: Evidence, known: KnownRow, heard: RowSeen): boolean {
-  if (isOneWrite(updatedAt, known.updatedAt)) return false
+  if (isOneWrite(updatedAt, known.updatedAt) || isOneWrite(updatedAt, heard.updatedAt)) return false
   if (watched === undefined) return true
   const { since, first, lives } = watched
   const isThatRun = since === heard.watched?.since && first === heard.watched?.first

@@ -5,7 +5,7 @@
  * cloud clock matters. The stamps have a resolution of one second and polling sees them late, so silence is
  * understated by up to one poll and never overstated.
  */
-import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
+import { isDisabledByPerson, isOurReason, type ServiceRecord } from '../domain/service.ts'
 import { isOneWrite } from '../domain/cloud-time.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Watched } from '../domain/verdict.ts'
@@ -26,8 +26,8 @@ const ownStampsKept = 8
  */
 const shownKept = 3
 /**
- * How long a database node may be behind after a hole in the readings. Shorter: a life in that hole is missed where such a node answers first. Longer:
- * a flag that a person sets soon after a start of the daemon costs the word of the one who said that the host is dead.
+ * How long a database node may be behind after a hole in the readings. Shorter: a life in that hole is missed if such a node answers first. Longer:
+ * more flags that are set after a start or a hole revoke a good attestation.
  */
 const behindMs = 30_000
 
@@ -40,7 +40,7 @@ export interface Pulse {
   forcedDown: boolean
   disabledReason: string | null
   firstSeenAt: number
-  /** Since when its row is read without a hole in which a beat may hide. */
+  /** When the present unbroken series of readings of its row began. */
   readSince: number
   /** What this run has seen of its life; before the first sighting nobody of it watched. */
   watched: Watched
@@ -160,14 +160,17 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
 }
 
 /**
- * The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. A database node that is behind may
- * show for a while what was read before that.
+ * The row moved while nobody read it. The host may have lived meanwhile, even if a flag explains the last write. For a while, a database node that is
+ * behind may still show the row from before the hole. Lifeboat's own writes are no life: it reads the row right before them.
  */
 export function movedUnseen(before: Pulse, after: Pulse, now: number): Pulse {
   const { stamp } = after
   if (stamp === before.stamp || after.watched !== before.watched || now - after.readSince > behindMs) return after
   const isOld = stamp !== null && before.shown.includes(stamp)
   if (isOld || before.ownStamps.some((own) => isOneWrite(own, stamp))) return after
+  // A poll may see it before its answer is here.
+  const isFirst = now === after.readSince
+  if (!isFirst && after.disabledReason !== before.disabledReason && isOurReason(after.disabledReason)) return after
   return { ...after, watched: livedOnce(before.watched) }
 }
 

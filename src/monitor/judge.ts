@@ -11,7 +11,7 @@ import { intervalOf, type Pulse } from './heartbeat.ts'
 import type { KeptSilence } from './kept-silence.ts'
 import type { Found } from './reader.ts'
 import type { Frozen, HostQuestions, MonitorRules, PollReport } from './report.ts'
-import { holeMs } from './settings.ts'
+import { holeMs, missesBeatMs } from './settings.ts'
 import { evidenceOf, silenceOf, type Silence, type Track } from './track.ts'
 import type { Tracks } from './tracks.ts'
 import { conclude, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
@@ -27,7 +27,9 @@ export class Judge {
   /** Null: this start stands alone, so nothing is kept for a next one. */
   readonly #kept: KeptSilence | null
   readonly #controlPlane: ControlPlaneState
+  /** When the last good answer was complete, and when it was asked for: a slow one shows what was then. */
   #readAt: number | null
+  #askedAt: number | null
   #freeze: Freeze | null
   #inDoubt = false
   /** Null after a change. The same array as long as nothing was looked at: what is derived from it may be kept as long. */
@@ -53,6 +55,7 @@ export class Judge {
     this.#kept = kept
     this.#controlPlane = learnt === null ? new ControlPlaneState() : learnt.#controlPlane
     this.#readAt = learnt === null ? null : learnt.#readAt
+    this.#askedAt = learnt === null ? null : learnt.#askedAt
     this.#freeze = freezeAtStart(frozenBefore, learnt === null ? null : learnt.#freeze)
     // Whoever only watches puts nothing on record: this one does, and its end is said of a freeze that has a beginning.
     const frozen = this.frozen()
@@ -98,12 +101,15 @@ export class Judge {
    */
   takeIn(reading: ServicesReading, { askedAt, answeredAt }: Found, at: string): HostName[] {
     const { settings } = this.#rules()
-    const unreadMs = this.#readAt === null ? 0 : askedAt - this.#readAt
-    const blind = unreadMs > holeMs(settings)
+    const blind = this.#readAt !== null && askedAt - this.#readAt > holeMs(settings)
+    const late = this.#askedAt !== null && askedAt - this.#askedAt > missesBeatMs(settings)
     // An answer without any nova-compute shows nothing of one: what was before it is a hole as well.
-    if (reading.services.some(({ binary }) => binary === 'nova-compute')) this.#readAt = answeredAt
+    if (reading.services.some(({ binary }) => binary === 'nova-compute')) {
+      this.#readAt = answeredAt
+      this.#askedAt = askedAt
+    }
     this.#controlPlane.take(reading, answeredAt, blind)
-    this.#tracks.take(reading.services, answeredAt, { blind, late: unreadMs > settings.defaultIntervalMs, at })
+    this.#tracks.take(reading.services, answeredAt, { blind, late, at })
     return this.#tracks.standStill(this.#kept?.take(reading, this.#tracks.all(), askedAt) ?? new Map())
   }
 

@@ -65,3 +65,14 @@ export function holeMs({
 }: Pick<MonitorSettings, 'pollIntervalMs' | 'defaultIntervalMs'>): number {
   return Math.max(holeAfterPolls * pollIntervalMs, 2 * defaultIntervalMs)
 }
+
+/**
+ * Readings asked for further apart than this may miss a beat that a flag hides. Where hosts are read less often than they beat, every reading does:
+ * there only a reading that was left out counts.
+ */
+export function missesBeatMs({
+  pollIntervalMs,
+  defaultIntervalMs,
+}: Pick<MonitorSettings, 'pollIntervalMs' | 'defaultIntervalMs'>): number {
+  return Math.max(2 * pollIntervalMs, defaultIntervalMs)
+}

@@ -68,8 +68,8 @@ export class Tracks {
   }
 
   /**
-   * Takes in a whole reading. `blind`: what was before it could not be watched, so silence counts from here. `late`: it was watched, and yet a single
-   * beat may have come and gone unread. `at`: ISO time, for the verdict of a host that is new.
+   * Takes in a whole reading. `blind`: what was before it could not be watched, so silence counts from here. `late`: the pause
+   * was too short to restart the silence, but long enough to miss a beat. `at`: ISO time, for the verdict of a host that is new.
    */
   take(rows: readonly ServiceRecord[], now: number, how: { blind: boolean; late: boolean; at: string }): void {
     const seen = new Set<HostName>()

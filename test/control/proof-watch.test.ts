@@ -314,6 +314,21 @@ describe('a proof that is a word alone', () => {
     expect(revoked(reworded(other), [resting({ hostSteps: new Map() })])).toBe(0)
   })
 
+  test('outlasts a reading of before our own write: the row is the one that the person spoke of', () => {
+    const other = { since: 'later', first: '2026-01-01T00:00:10.000000', lives: 9 }
+    const earlier = { forcedDown: false, status: 'enabled', disabledReason: null, watched: other }
+    expect(revoked(verdict('host-down', row.updatedAt, [], earlier), [resting()])).toBe(0)
+  })
+
+  test('outlasts what an unread host showed long ago, and what is out while another force-down is not confirmed', () => {
+    const other = { since: 'later', first: '2026-01-01T00:00:10.000000', lives: 9 }
+    const old = { ...verdict('unknown', '2026-01-01T00:01:30.000000', [], { watched: other }), reason: 'NOT_LISTED' }
+    expect(revoked(old as Verdict, [resting()])).toBe(0)
+    const out = [forcedDown, { kind: 'force-down', status: 'issued' }]
+    const hostSteps = new Map(out.map((step, index) => [String(index), step]))
+    expect(revoked(reworded(other), [resting({ hostSteps })])).toBe(0)
+  })
+
   test('is not needed where a board reads the power again', () => {
     const board = { strength: 'power-off', provenAt }
     expect(revoked(reworded({ ...heard, lives: 3 }), [resting({ proof: board })])).toBe(0)

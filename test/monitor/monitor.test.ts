@@ -100,6 +100,21 @@ describe('one dead host', () => {
     expect(lives()).toBe(before + 1)
   })
 
+  it('counts no flag as a life where hosts are read less often than they beat, unless a reading was left out', async () => {
+    const fleet = await watchedFleet({ settings: { pollIntervalMs: 2_500 } })
+    const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
+    fleet.silence('b')
+    await fleet.run(35_000)
+    const before = lives() ?? NaN
+    fleet.put('b', { status: 'disabled' })
+    await fleet.run(5_000)
+    expect(lives()).toBe(before)
+    fleet.pass(6_000)
+    fleet.put('b', { status: 'enabled' })
+    await fleet.run(0)
+    expect(lives()).toBe(before + 1)
+  })
+
   it('is not held up by a look at another one: its readings and their count stay', async () => {
     const fleet = await watchedFleet({ probes: ['tcp', 'ping'] })
     fleet.silence('b', 'c')

@@ -257,6 +257,14 @@ describe('a row read after a hole in the readings', () => {
     expect(read(behind, '3', 95_000).watched.lives).toBe(lives)
   })
 
+  it('is followed by one in which Lifeboat writes: its text is no life, though a poll sees it before its answer', () => {
+    const after = { ...disabled, disabledReason: 'lifeboat: incident i-1' }
+    const seenBy = (before: Pulse, now: number): number =>
+      movedUnseen(before, take(before, at('3', after), now), now).watched.lives
+    expect(seenBy(read(gone(seen()), '2'), 65_000)).toBe(lives)
+    expect(seenBy(gone(seen()), 60_000)).toBe(lives + 1)
+  })
+
   it('may hide one before the first sighting as well, which such a node may have answered', () => {
     expect(read(firstSight(at('1'), 0), '3', 5_000).watched.lives).toBe(1)
     expect(read(firstSight(at('1'), 0), '3', 35_000).watched.lives).toBe(0)
