@@ -167,7 +167,8 @@ async function agreed(nodes: readonly GaleraNode[]): Promise<void> {
   for (let tries = 0; ; tries++) {
     const views = await Promise.all(nodes.map(viewOf))
     if (views.every((view) => view.startsWith(`ready, ${nodes.length} nodes`)) && new Set(views).size === 1) return
-    if (tries > 400) throw new Error(`the cluster is not whole: ${views.join('; ')}`)
+    // Three minutes at least: beside two labs that start, forty seconds were too few on a slow machine.
+    if (tries > 1_800) throw new Error(`the cluster is not whole: ${views.join('; ')}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
