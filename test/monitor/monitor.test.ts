@@ -65,17 +65,22 @@ describe('one dead host', () => {
     expect(fleet.monitor.verdict('a')?.evidence).not.toHaveProperty('sinceBeatMs')
   })
 
+  /** Host b is silent for longer than a database node may be behind; with how often it has lived, as far as is known. */
+  async function longSilent(settings: { pollIntervalMs?: number } = {}) {
+    const fleet = await watchedFleet({ settings })
+    fleet.silence('b')
+    await fleet.run(35_000)
+    const lives = (): number => fleet.monitor.verdict('b')?.evidence.watched?.lives ?? NaN
+    return { fleet, lives, before: lives() }
+  }
+
   it.each([
     ['could not be read', 'apiDown'],
     ['listed nothing', 'emptyAnswer'],
   ] as const)(
     'counts as a life that it may have missed what moved a row while Nova %s, and no flag that it saw set',
     async (_how, fault) => {
-      const fleet = await watchedFleet()
-      const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
-      fleet.silence('b')
-      await fleet.run(35_000)
-      const before = lives() ?? NaN
+      const { fleet, lives, before } = await longSilent()
       fleet.put('b', { status: 'disabled' })
       await fleet.run(5_000)
       expect(lives()).toBe(before)
@@ -89,11 +94,7 @@ describe('one dead host', () => {
   )
 
   it('counts as a life that it may have missed what moved a row between two readings that a beat fits between', async () => {
-    const fleet = await watchedFleet()
-    const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
-    fleet.silence('b')
-    await fleet.run(35_000)
-    const before = lives() ?? NaN
+    const { fleet, lives, before } = await longSilent()
     fleet.pass(2_500)
     fleet.put('b', { status: 'disabled' })
     await fleet.run(0)
@@ -101,11 +102,7 @@ describe('one dead host', () => {
   })
 
   it('counts no flag as a life where hosts are read less often than they beat, unless a reading was left out', async () => {
-    const fleet = await watchedFleet({ settings: { pollIntervalMs: 2_500 } })
-    const lives = (): number | undefined => fleet.monitor.verdict('b')?.evidence.watched?.lives
-    fleet.silence('b')
-    await fleet.run(35_000)
-    const before = lives() ?? NaN
+    const { fleet, lives, before } = await longSilent({ pollIntervalMs: 2_500 })
     fleet.put('b', { status: 'disabled' })
     await fleet.run(5_000)
     expect(lives()).toBe(before)
