@@ -9,12 +9,13 @@ import { ensureError } from '../domain/errors.ts'
 import {
   changeReturn,
   decideReturn,
+  mayRunTwice,
   type Leftover,
   type ReturnDecision,
   type ReturnFacts,
   type ReturnState,
 } from '../domain/host-return.ts'
-import { incidentOf, isForceDown, type ReturnRecord } from '../domain/return-record.ts'
+import { incidentOf, isForceDown, isKeptOut, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
 import { isBeating, isSilent, isUnread, type Verdict } from '../domain/verdict.ts'
 import { reconcileOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
@@ -216,7 +217,7 @@ export class HostReturns {
     { service, readAt }: Pick<ReturnFacts, 'service' | 'readAt'>,
   ): ReturnFacts | null {
     const { store, settings } = this.#parts
-    const { ourFlags, orderedAt, forceDown, state, confirmed, failures, order, failed } = this.#record(host)
+    const { ourFlags, orderedAt, forceDown, state, confirmed, failures, order, strays, failed } = this.#record(host)
     if (ourFlags === null || store.openOn(host) !== undefined) return null
     // A front end may still serve an order whose client has gone, and nobody would take that back.
     const showsWithinMs = Math.max(settings.reconcileQuietMs, settings.longestRequestMs)
@@ -235,6 +236,7 @@ export class HostReturns {
       trait: watch.trait?.value ?? null,
       failures: failures.map((at) => this.#moments.of(at)),
       order,
+      strays,
       failed: failed === null ? null : { ...failed, at: this.#moments.of(failed.at) },
       blocked: this.#blocked(host),
     }
@@ -361,9 +363,9 @@ export class HostReturns {
       journal,
       clock,
       record: () => this.#record(host),
-      // A person may keep it out while the service is read.
+      // While the service is read, a person may keep it out, or its nova-compute may carry out an order that had waited there.
       mayWrite: () =>
-        this.#blocked(host) === null && store.openOn(host) === undefined && this.#record(host).order?.keepOut !== true,
+        this.#blocked(host) === null && store.openOn(host) === undefined && !isKeptOut(this.#record(host)),
       noteOurWrite: ({ host: of, updatedAt }, sentAt) => monitor.noteOurWrite(of, updatedAt, sentAt),
       signal,
       reconcileQuietMs: settings.reconcileQuietMs,
@@ -385,7 +387,7 @@ export class HostReturns {
 /** Whether the host was beating then. One that is kept out stays so whether it beats or not, and a person may keep out one that is away. */
 function tellsOfBeats({ from, to, code }: EntryData['return.changed']): boolean {
   if (to !== 'kept-out') return beaten.has(to)
-  return beaten.has(from) || (from === 'away' && code === 'FLAPPING')
+  return beaten.has(from) || (from === 'away' && (code === 'FLAPPING' || code === mayRunTwice))
 }
 
 /** What a verdict says of the host's nova-compute. Waiting after a freeze or a start says nothing yet. */

@@ -24,6 +24,7 @@ import {
   type ProcessFacts,
 } from '../domain/process-failure.ts'
 import { isDisabledByPerson, type HostName, type ServiceRecord } from '../domain/service.ts'
+import { isKeptOut } from '../domain/return-record.ts'
 import { readSetAsideReason } from '../domain/set-aside.ts'
 import { isNotListed, type Verdict } from '../domain/verdict.ts'
 import type { ProcessWorkflow } from '../engine/process-workflow.ts'
@@ -118,7 +119,7 @@ export class ProcessFailures {
 
   /** Whether a service that was disabled because its nova-compute failed may be enabled, whatever became of its incident. */
   mayReturn(host: HostName): boolean {
-    return this.#isWell(host) && this.#parts.store.returnOf(host).order?.keepOut !== true
+    return this.#isWell(host) && !isKeptOut(this.#parts.store.returnOf(host))
   }
 
   #isWell(host: HostName): boolean {

@@ -9,6 +9,7 @@ import { ensureError } from '../domain/errors.ts'
 import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
+import { isOutByUs } from '../domain/return-record.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
 import { decideLatePower, isLatePower, mayLeaveError, takenAt, type LatePower } from '../domain/late-power-order.ts'
 import { lastOrder } from '../domain/power-history.ts'
@@ -211,25 +212,33 @@ export class StaleOrders {
 
   #close(
     order: StaleOrder,
-    { end, message }: Extract<StaleOrderDecision, { do: 'close' }>,
-    known: InstanceRecovery | null,
+    { end, message, straysOn }: Extract<StaleOrderDecision, { do: 'close' }>,
+    recovery: InstanceRecovery | null,
   ): void {
     const { incident, instance, source: host, migration } = order
+    const name = recovery?.plan.name ?? instance
     this.#taken.delete(order.seq)
-    const base = { incident, instance, host }
-    const data = { code: staleOrderCode, migration, end, message }
+    // A guest that may run where Nova does not know of it is a matter of that host.
+    const base = { incident, instance, host: straysOn ?? host }
+    const known = straysOn === undefined ? null : this.#parts.store.returnOf(straysOn)
+    const keepsOut = known !== null && isOutByUs(known)
+    const data = { code: staleOrderCode, migration, end, message, ...(keepsOut && { keepsOut }) }
     const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]
     if (end === 'not-ours') {
-      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} took an order that had waited for it. Lifeboat does not repair the instance: ${message}. Repair it: openstack server set --state active ${instance}`
+      const what = `${name}: nova-compute on ${order.host} took an order that had waited for it. Lifeboat does not repair the instance: ${message}. Repair it: openstack server set --state active ${instance}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     if (end === 'struck') {
-      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} has carried out the ${order.power ?? 'power order'} that had waited for it: ${message}`
+      const stays =
+        keepsOut && known.open?.kind !== 'enable'
+          ? `. ${known.host} stays out of service until a person returns it`
+          : ''
+      const what = `${name}: nova-compute on ${order.host} has carried out the ${order.power ?? 'order'} that had waited for it: ${message}${stays}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     // The one thing that a reset does not repair, and no call of Nova's API does.
     if (end === 'repaired' && order.resize === true) {
-      const what = `${known?.plan.name ?? instance}: a resize that had waited for nova-compute on ${order.host} put it in ERROR. Lifeboat has put its state right, and only a person can give it back its room in Placement, which counts it on ${order.host}: nova-manage placement heal_allocations --instance ${instance} --force`
+      const what = `${name}: a resize that had waited for nova-compute on ${order.host} put it in ERROR. Lifeboat has put its state right, and only a person can give it back its room in Placement, which counts it on ${order.host}: nova-manage placement heal_allocations --instance ${instance} --force`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     this.#parts.journal.append(entries)

@@ -228,8 +228,11 @@ export interface EntryData {
   'outcome.recorded': Outcome
   /** `waitsAt`: it is an order that still waits in a dead host's queue. */
   'debt.recorded': { code: string; message: string; waitsAt?: WaitsAt }
-  /** The order with that record is over: taken, or not there any more. */
-  'debt.settled': { code: string; migration: string; end: StaleOrderEnd; message: string }
+  /**
+   * The order with that record is over: taken, or not there any more. `keepsOut`: a guest may run on the entry's host although Nova has the
+   * instance elsewhere, so that host stays out of service. Older releases said nothing of it, and returned the host.
+   */
+  'debt.settled': { code: string; migration: string; end: StaleOrderEnd; message: string; keepsOut?: true }
 
   /** A reviewer's words about an incident, at any time; they change nothing of it. */
   'review.noted': { by: string; text: string; via?: Via }

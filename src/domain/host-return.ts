@@ -36,7 +36,8 @@ export const returnStates = {
     next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'proving', 'kept-out', 'back'],
   },
   'kept-out': {
-    means: 'It stays out until a person returns it to service: it failed too often, or someone ordered it',
+    means:
+      'It stays out until a person returns it to service: it failed too often, a guest may run twice, or someone ordered it',
     next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'back'],
   },
   back: { means: 'Our flags are cleared', next: [] },
@@ -164,6 +165,8 @@ export interface ReturnFacts {
   failures: readonly number[]
   /** What a person said of this return. */
   order: ReturnOrder | null
+  /** Instances whose guests may run there although Nova has them elsewhere. */
+  strays: readonly InstanceId[]
   /** The last write of this return that failed. */
   failed: (FailedWrite & { at: number }) | null
   /** Why nothing may be written now: observe mode, a pause, a freeze. */
@@ -240,18 +243,24 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   return proving(facts, service, rules, disabledByUs, now)
 }
 
-/** A person keeps it out, or its failures do. Null: neither. */
+/** A person keeps it out, a guest that may run twice, or its failures. Null: nothing does. */
 function staysOut(
-  { state, order, enabledAt }: ReturnFacts,
+  { state, order, enabledAt, strays, pulse }: ReturnFacts,
   rules: ReturnRules,
   isInService: boolean,
 ): ReturnDecision | null {
+  const isAway = state === 'away' && pulse === 'silent'
+  if (strays.length > 0 && !isInService && !isAway) return guestsMayRunTwice(strays)
   if (order?.keepOut === true) {
     if (!isInService) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
-    return enabledAt === null ? inServiceAgainst(order, rules) : tooLate(order)
+    const ordered = `${order.by} ordered that it stay out (${order.reason})`
+    return enabledAt === null ? inServiceAgainst(ordered) : tooLate(order)
   }
+  if (strays.length > 0 && isInService)
+    return enabledAt === null ? inServiceAgainst('It was to stay out, because guests may run twice') : null
   if (state !== 'kept-out' || order !== null) return null
-  return isInService ? inServiceAgainst(null, rules) : flapping(rules)
+  const why = `It was to stay out, because it failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}`
+  return isInService ? inServiceAgainst(why) : flapping(rules)
 }
 
 /** Said of a host that was in service before the order to keep it out came. */
@@ -277,11 +286,7 @@ function tooLate({ by, reason }: ReturnOrder): ReturnDecision {
  * Nova served our enable after we had given it up, or someone enabled the service: nobody can tell which, so the order of a person stands.
  * The return ends, as in `tooLate`.
  */
-function inServiceAgainst(order: ReturnOrder | null, rules: ReturnRules): ReturnDecision {
-  const why =
-    order === null
-      ? `It was to stay out, because it failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}`
-      : `${order.by} ordered that it stay out (${order.reason})`
+function inServiceAgainst(why: string): ReturnDecision {
   const message = `${why}, but Nova shows its service enabled: someone enabled it, or Nova served Lifeboat's enable late. Disable its service in Nova if it is to stay out`
   return end(enabledAllTheSame, message, [{ code: enabledAllTheSame, message, instance: null }])
 }
@@ -370,6 +375,16 @@ function silent({ state }: ReturnFacts): ReturnDecision {
 function flapping(rules: ReturnRules): ReturnDecision {
   const message = `It failed more than ${rules.maxReturns} times within ${span(rules.withinMs)}: a person must return it to service`
   return say('kept-out', 'FLAPPING', message)
+}
+
+/** Said of a host on which guests may run that Nova knows elsewhere: enabled, it would get new ones beside them. */
+export const mayRunTwice = 'GUESTS_MAY_RUN_TWICE'
+
+function guestsMayRunTwice(instances: readonly InstanceId[]): ReturnDecision {
+  const shown = instances.slice(0, 5).join(', ')
+  const more = instances.length > 5 ? ` and ${instances.length - 5} more` : ''
+  const message = `Its nova-compute carried out orders that had waited for it, and these guests may run there although Nova has them elsewhere: ${shown}${more}. Look there (virsh list --all), end them (virsh destroy ID), and then return it to service`
+  return say('kept-out', mayRunTwice, message)
 }
 
 function end(code: string, message: string, leftovers: readonly Leftover[] = []): ReturnDecision {

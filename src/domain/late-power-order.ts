@@ -82,7 +82,7 @@ export interface LatePowerFacts {
 
 export type LatePowerDecision =
   | { do: 'wait'; because: string }
-  | { do: 'close'; end: 'gone' | 'harmless' | 'struck'; message: string }
+  | { do: 'close'; end: 'gone' | 'harmless' | 'struck'; message: string; straysOn?: HostName }
 
 export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
   const { order, instance, event, beatingForMs, watchedForMs } = facts
@@ -96,10 +96,7 @@ export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
   // A nova-compute that dies over it never closes the event.
   if (event.result === null && beatingForMs < watchedForMs) return { do: 'wait', because: `${host} carries it out` }
   if (instance.host === host) return harmless(`the ${power} was carried out on ${host}, where the instance is`)
-  const struck = whatItDid(facts, instance)
-  return struck === null
-    ? harmless(`nova-compute on ${host} took the ${power} and did nothing`)
-    : { do: 'close', end: 'struck', message: struck }
+  return whatItDid(facts, instance) ?? harmless(`nova-compute on ${host} took the ${power} and did nothing`)
 }
 
 /**
@@ -117,26 +114,32 @@ export function foundAnotherTask(details: string): boolean {
   return /conflict updating instance|unexpected ?task ?state/i.test(details)
 }
 
-/** What a person must know of it; null: nothing came of it. */
-function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instance): string | null {
+/** The end of one of which a person must know; null: nothing came of it. */
+function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instance): LatePowerDecision | null {
   const { host, power } = order
   const lives = instance.host ?? 'no host'
   const says = event?.result === 'Error' ? (event.details ?? '') : null
   const act = acts[power]
   if (act === 'stops') {
     if (says !== null || lastOrder === 'stop' || instance.vmState !== 'stopped') return null
-    return `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
+    const message = `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
+    return { do: 'close', end: 'struck', message }
   }
   if (says !== null && (saysNothingRan[act](says) || (act === 'starts' && instance.diskInUse === true))) return null
-  return mayRunTwice(host, instance)
+  return struckOn(host, instance)
 }
 
-export function mayRunTwice(host: HostName, { host: lives, vmState }: Instance): string {
+/** @param host where its guest may run, and Nova has the instance elsewhere */
+export function struckOn(
+  host: HostName,
+  { id, host: lives, vmState }: Instance,
+): { do: 'close'; end: 'struck'; message: string; straysOn: HostName } {
   const where =
     vmState === 'stopped'
       ? `its guest may run on ${host}, although it is to be off on ${lives ?? 'no host'}`
       : `its guest may run on ${host} as well as on ${lives ?? 'no host'}, and write to the same disk`
-  return `${where}. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
+  const message = `${where}. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy ${id})`
+  return { do: 'close', end: 'struck', message, straysOn: host }
 }
 
 /** Refused, it leaves the instance in ERROR: nova-compute makes one of all that goes wrong with it. */

@@ -14,6 +14,7 @@ import {
   type ReturnState,
   type ReturnStepKind,
 } from './host-return.ts'
+import type { InstanceId } from './instance.ts'
 import { isRefusal } from './service-refusals.ts'
 import { setAsideAfter } from './set-aside-record.ts'
 import { readSetAsideReason, type SetAside } from './set-aside.ts'
@@ -48,6 +49,8 @@ export interface ReturnRecord {
   processFailures: readonly string[]
   /** `fromBefore`: it stood when the host was set aside. Stamps of a wall clock do not tell. */
   order: (ReturnOrder & { at: string; fromBefore?: true }) | null
+  /** Instances whose guests may run there although Nova has them elsewhere, until a person returns the host. */
+  strays: readonly InstanceId[]
   /** ISO times at which our writes were confirmed in this return. */
   confirmed: Partial<Record<ReturnStepKind, string>>
   open: OpenReturnStep | null
@@ -89,6 +92,7 @@ export const returnEntryKinds = [
   'service.set-aside',
   'return.changed',
   'operator.return',
+  'debt.settled',
 ] as const satisfies readonly Entry['kind'][]
 
 /** The rows of its writes, among those of the incident that set our flags. */
@@ -138,6 +142,7 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       return {
         ...begun(record),
         ourFlags: null,
+        strays: [],
         orderedAt: null,
         orderedBefore: null,
         state: 'back',
@@ -152,9 +157,13 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       const known = seenUp.has(to) && record.orderedAt === null ? withoutForcedDown(record) : record
       return { ...known, state: to, said, leftovers: leftovers ?? [] }
     }
-    case 'operator.return':
-      // Whoever lets the host back may have mended what Nova refused: it is tried at once.
-      return { ...record, order: { ...entry.data, at: entry.at }, failed: entry.data.keepOut ? record.failed : null }
+    case 'operator.return': {
+      const order = { ...entry.data, at: entry.at }
+      // Whoever lets the host back may have mended what Nova refused: it is tried at once. They have looked for its guests, too.
+      return order.keepOut ? { ...record, order } : { ...record, order, failed: null, strays: [] }
+    }
+    case 'debt.settled':
+      return entry.data.keepsOut === true ? withStray(record, entry.instance) : undefined
     case 'step.intended': {
       const { kind } = entry.data
       if (entry.step?.startsWith(stepPrefix) !== true || !isReturnStep(kind)) return undefined
@@ -259,6 +268,23 @@ function flagsAfter(
   }
 }
 
+/** What a person said of the return before was said without knowing of that guest. */
+function withStray(record: ReturnRecord, instance: InstanceId | null): ReturnRecord | undefined {
+  const { ourFlags, order, strays } = record
+  if (ourFlags === null || instance === null) return undefined
+  return { ...record, order: order?.keepOut === true ? order : null, strays: [...new Set([...strays, instance])] }
+}
+
+/** Whether it is out by us. An enable that is on its way may still fail. */
+export function isOutByUs({ ourFlags, confirmed }: ReturnRecord): boolean {
+  return ourFlags !== null && confirmed.enable === undefined
+}
+
+/** Whether only a person may return it to service: one ordered so, or guests may run there of which Nova does not know. */
+export function isKeptOut({ order, strays }: Pick<ReturnRecord, 'order' | 'strays'>): boolean {
+  return order?.keepOut === true || strays.length > 0
+}
+
 function begun(record: ReturnRecord): ReturnRecord {
   return { ...record, state: 'away', said: null, leftovers: [], confirmed: {}, open: null, failed: null }
 }
@@ -285,6 +311,7 @@ export function nothingKnown(host: string): ReturnRecord {
     failures: [],
     processFailures: [],
     order: null,
+    strays: [],
     confirmed: {},
     open: null,
     failed: null,

@@ -13,7 +13,7 @@ import {
   type InstanceId,
   type Migration,
 } from './instance.ts'
-import { foundAnotherTask, mayRunTwice, type LateOrder } from './late-power-order.ts'
+import { foundAnotherTask, struckOn, type LateOrder } from './late-power-order.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
 
@@ -96,7 +96,8 @@ export interface RepairFailures {
 export type StaleOrderDecision =
   | { do: 'wait'; because: string }
   | { do: RepairKind }
-  | { do: 'close'; end: StaleOrderEnd; message: string }
+  /** `straysOn`: the host where its guest may run, although Nova has the instance elsewhere. */
+  | { do: 'close'; end: StaleOrderEnd; message: string; straysOn?: HostName }
 
 /**
  * How long a host's nova-compute must have run until what waited for it is believed to be taken. Too short: an order that a busy
@@ -151,24 +152,24 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     records.some((record) => carried.includes(record.uuid) && wentTo(order.host, record))
   // Nova carries it out even after the instance has landed elsewhere, if another stale order has left the task of an evacuation (§2.7).
   const landed = outcome?.after?.host ?? order.host
-  if (isThere && landed !== order.host && !wasMovedSince(facts)) return close('struck', mayRunTwice(landed, instance))
+  if (isThere && landed !== order.host && !wasMovedSince(facts)) return struckOn(landed, instance)
   if (!isTaken(facts)) {
     if (isThere)
       return close('harmless', `the order was carried out on ${order.host} after all, and brought the instance there`)
     if (beatingForMs < watchedForMs && event?.result !== 'Success') return { do: 'wait', because: 'not taken yet' }
     // A rebuild that finds the task of another rebuild, or of an evacuation, is carried out.
-    if (event !== null && instance.host !== order.host) return close('struck', mayRunTwice(order.host, instance))
+    if (event !== null && instance.host !== order.host) return struckOn(order.host, instance)
     return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
   // A rebuild that failed on anything but the task had begun.
-  if (order.power === 'rebuild' && !foundAnotherTask(event?.details ?? ''))
-    return close('struck', mayRunTwice(order.host, instance))
+  if (order.power === 'rebuild' && instance.host !== order.host && !foundAnotherTask(event?.details ?? ''))
+    return struckOn(order.host, instance)
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
   const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)
   // It is being carried out. A record that already failed elsewhere shows that only at the end.
   if (instance.taskState?.startsWith('rebuild_') === true && actedSince(facts) === null)
-    return close('struck', mayRunTwice(order.host, instance))
+    return struckOn(order.host, instance)
   // nova-compute fails the record first, and puts the instance in ERROR a moment later.
   if (!broken && !facts.isResetForIt && !facts.wasTaken) return { do: 'wait', because: 'it was taken just now' }
   const foreign = whyNotOurs(facts, instance)

@@ -21,6 +21,7 @@ import type { SegmentFields, SegmentHostFields } from '../domain/failover-words.
 import type { Scope } from '../domain/order.ts'
 import { known } from '../orders/order-acts.ts'
 import { failoverChecks, type FailoverChecks, type FailoverChecksParts } from './failover-checks.ts'
+import { isKeptOut } from '../domain/return-record.ts'
 import { fieldOrders, type FieldOrders } from './field-orders.ts'
 import { isOut, mayReturn, orderReturn, type HostParts } from './host-operations.ts'
 
@@ -143,9 +144,11 @@ export class FailoverWrites implements FailoverSegments {
   refuseUnseen(scope: Scope): void {
     this.#fields.refuseUnseen(scope)
     if (scope.kind !== 'host' || scope.name === null) return
-    const { order } = this.#parts.store.returnOf(scope.name)
-    if (order?.keepOut !== true || !isOut(scope.name, this.#parts)) return
-    const message = `Host ${scope.name} stays on maintenance: ${order.by} keeps it out (${order.reason}). If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
+    const record = this.#parts.store.returnOf(scope.name)
+    if (!isKeptOut(record) || !isOut(scope.name, this.#parts)) return
+    const { order } = record
+    const why = order?.keepOut === true ? `${order.by} keeps it out (${order.reason})` : record.said?.message
+    const message = `Host ${scope.name} stays on maintenance: ${why ?? 'guests may run twice'}. If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
     throw new LifeboatError('CONFLICT', message)
   }
 
@@ -184,12 +187,12 @@ export class FailoverWrites implements FailoverSegments {
   }
 
   /**
-   * Not only an order may keep the host out of service: Lifeboat may have disabled it. A request that ended maintenance
-   * lifts no keep-out.
+   * Not only an order may keep the host out of service: Lifeboat may have disabled it. A request that ended maintenance lifts no keep-out:
+   * it says nothing of why the host is kept out.
    */
   #letReturn(host: string, { by, via }: Writer, hasEndedAnOrder: boolean): void {
     if (!mayReturn(host, this.#parts)) return
-    if (hasEndedAnOrder && this.#parts.store.returnOf(host).order?.keepOut === true) return
+    if (hasEndedAnOrder && isKeptOut(this.#parts.store.returnOf(host))) return
     orderReturn(
       { host, by, reason: 'on_maintenance was cleared', keepOut: false, ...known(via ?? undefined) },
       this.#parts,

@@ -41,16 +41,17 @@ const cloudActs = {
   crash_guest: act(
     section({
       instance: text(),
+      host: text().optional().describe('It dies there alone, where it runs on two hosts'),
       may_be_off: z.literal(true).optional().describe('Nothing happens where it runs nowhere'),
       unheard: z.literal(true).optional().describe('nova-compute misses it: only its next power sync finds it off'),
       again: section({ times: z.number().int().positive(), after: duration('0s', '1d') })
         .optional()
         .describe('It dies so many more times, each so long after it was started'),
     }),
-    (stage, { instance: name, mayBeOff, unheard, again }) => {
+    (stage, { instance: name, host, mayBeOff, unheard, again }) => {
       if (mayBeOff === true && stage.simulator.truth().running[stage.idOf(name)] === undefined) return
       stage.simulator.crashGuest(stage.idOf(name), {
-        ...(unheard !== undefined && { unheard }),
+        ...omitUndefined({ host, unheard }),
         ...(again !== undefined && { again: { times: again.times, afterMs: again.after } }),
       })
     },

@@ -10,6 +10,8 @@ import type { World } from './world.ts'
 export interface GuestCrash {
   /** The event is lost on its way to nova-compute: only its next power sync will find the guest off. */
   unheard?: boolean
+  /** Its process dies there alone: it may run elsewhere as well. */
+  host?: string
   /** So many more times it dies, each so long after it was started. */
   again?: { times: number; afterMs: number }
 }
@@ -31,7 +33,7 @@ export class GuestLife {
   crash(uuid: string, crash: GuestCrash = {}): void {
     const { again, ...how } = crash
     if (again !== undefined && again.times > 0) this.toDieAgain.set(uuid, { ...how, again })
-    for (const host of this.hostsOf(uuid)) {
+    for (const host of this.hostsOf(uuid, crash.host)) {
       this.world.hypervisors.set(host.name, uuid, false, 'crash')
       this.sync.begin(host)
       if (crash.unheard !== true) this.tell(host, uuid, this.world.options.timings.lifecycleDelayMs)
@@ -46,9 +48,10 @@ export class GuestLife {
     }
   }
 
-  private hostsOf(uuid: string): SimHost[] {
-    const hosts = this.world.hypervisors.runningOn(uuid)
-    if (hosts.length === 0) throw new Error(`the guest of ${uuid} runs nowhere`)
+  private hostsOf(uuid: string, only?: string): SimHost[] {
+    const hosts = this.world.hypervisors.runningOn(uuid).filter((host) => host === (only ?? host))
+    if (hosts.length === 0)
+      throw new Error(`the guest of ${uuid} runs ${only === undefined ? 'nowhere' : `not on ${only}`}`)
     return hosts.map((name) => this.world.host(name))
   }
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
+import { mayRunTwice } from '../../src/domain/host-return.ts'
 import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
 import { DaemonProcess, until } from '../nova/daemon-process.ts'
 import { bringBack, lab } from '../nova/lab.ts'
@@ -229,9 +230,17 @@ export class ChaosStage {
         if (state === 'up' && status === 'enabled') continue
         await lab('isolate', host)
         await lab('start', host)
+        // It carried out what waited for it, and that guest has ended by now.
+        if (this.#isKeptOut(host))
+          await this.daemon.command('host', 'return', host, '--reason', 'its guests have ended')
       }
     }
     await until(`the hosts are back after ${mostStarts} starts`, back, backWithinMs)
+  }
+
+  #isKeptOut(host: string): boolean {
+    const last = this.daemon.entries().findLast((it) => it.kind === 'return.changed' && it.host === host)
+    return last?.kind === 'return.changed' && last.data.code === mayRunTwice
   }
 
   /** Nothing of this round is left in the lab. */

@@ -149,6 +149,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
   trait: fc.constantFrom(null, 'set' as const, 'gone' as const),
   failures: fc.array(fc.constant(now), { maxLength: 5 }),
   order: fc.constantFrom(null, ann, { ...ann, keepOut: true }),
+  strays: fc.constantFrom([], [], ['i-1']),
   failed: fc.constantFrom(null, { kind: 'enable' as const, at: now, message: 'no' }),
   blocked: fc.constantFrom(null, { code: 'PAUSED', message: 'paused' }),
 })

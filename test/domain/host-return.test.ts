@@ -317,6 +317,33 @@ const table: [
   ['kept out once, it stays out when the time is over', 'kept-out FLAPPING -', { state: 'kept-out' }],
   ['and while it is silent', 'kept-out FLAPPING -', { state: 'kept-out', pulse: 'silent' }],
   ['until a person lets it back', 'clearing CLEARING clear-forced-down', { state: 'kept-out', order: ann }],
+  // Guests that may run twice.
+  ['guests may run there that Nova has elsewhere', 'kept-out GUESTS_MAY_RUN_TWICE -', { strays: ['i-1'] }],
+  ['also once it is up', 'kept-out GUESTS_MAY_RUN_TWICE -', { strays: ['i-1'], state: 'proving' }, proven],
+  [
+    'and whether a person must confirm its return or not',
+    'kept-out GUESTS_MAY_RUN_TWICE -',
+    { strays: ['i-1'] },
+    ready,
+    confirm,
+  ],
+  [
+    'said first: a person who ends their own order to keep it out should know of it',
+    'kept-out GUESTS_MAY_RUN_TWICE -',
+    { strays: ['i-1'], order: { ...ann, keepOut: true } },
+  ],
+  [
+    'away, it is away: only a beat tells that it is kept out',
+    'away SILENT -',
+    { strays: ['i-1'], state: 'away', pulse: 'silent' },
+  ],
+  ['in service already, it stays there', 'back BACK end', { strays: ['i-1'] }, done],
+  [
+    'and enabled by someone, before that was said or after it',
+    'back ENABLED_ALTHOUGH_KEPT_OUT end',
+    { strays: ['i-1'], service: enabled },
+    proven,
+  ],
   // What forbids writing.
   ['observing: said, not done', 'clearing OBSERVING -', { blocked: { code: 'OBSERVING', message: 'observing' } }],
   ['paused: said, not done', 'enabling PAUSED -', { blocked: { code: 'PAUSED', message: 'paused by ann' } }, proven],

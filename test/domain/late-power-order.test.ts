@@ -66,6 +66,7 @@ describe('an order that was carried out', () => {
   ])('may have a guest run twice: %s', (_which, power, changes) => {
     expect(decideLatePower(facts(power, changes))).toMatchObject({
       end: 'struck',
+      straysOn: 'dead',
       message: expect.stringContaining('may run on dead as well as on new') as string,
     })
   })
@@ -94,10 +95,12 @@ describe('an order that was carried out', () => {
   })
 
   it('has an instance shown stopped that runs: a stop, where its owner has started it since', () => {
-    expect(decideLatePower(facts('stop', { ...stopped, ...done }))).toMatchObject({
+    const decision = decideLatePower(facts('stop', { ...stopped, ...done }))
+    expect(decision).toMatchObject({
       end: 'struck',
       message: expect.stringContaining('although it runs on new') as string,
     })
+    expect(decision).not.toHaveProperty('straysOn')
   })
 })
 

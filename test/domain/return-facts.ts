@@ -45,6 +45,7 @@ export const ready: ReturnFacts = {
   trait: null,
   failures: [now - 3_600_000],
   order: null,
+  strays: [],
   failed: null,
   blocked: null,
 }

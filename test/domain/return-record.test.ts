@@ -295,6 +295,24 @@ describe('a return', () => {
     expect(isFromBeforeSilence(new Told().tell(keepOut).setAside('setting').record)).toBe(true)
   })
 
+  test('waits for a person once a guest may run there that Nova has elsewhere, whatever becomes of the host', () => {
+    const struck = (instance: string): Omit<NewEntry, 'host'> => ({
+      kind: 'debt.settled',
+      instance,
+      data: { code: 'STALE_ORDER', migration: 'm', end: 'struck', message: '', keepsOut: true },
+    })
+    const mayReturn = { kind: 'operator.return' as const, data: { by: 'ann', reason: 'r', keepOut: false } }
+    expect(new Told().tell(struck('i-1')).record.strays).toEqual([])
+    const told = new Told().marked('1').tell(mayReturn).tell(struck('i-1')).tell(struck('i-2')).tell(struck('i-1'))
+    // What a person said before was said without knowing of it.
+    expect(told.record).toMatchObject({ strays: ['i-1', 'i-2'], order: null })
+    // A proof may be revoked, and one of its storage leaves them running.
+    expect(told.opened('2').marked('2').record.strays).toEqual(['i-1', 'i-2'])
+    expect(told.tell(mayReturn).record).toMatchObject({ strays: [], order: { by: 'ann' } })
+    told.tell(struck('i-3')).tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
+    expect(told.record.strays).toEqual([])
+  })
+
   test('keeps the newest hundred failures', () => {
     const told = new Told()
     for (let n = 1; n <= 101; n++) told.opened(String(n))
@@ -439,6 +457,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     leftovers: [],
     failures: [],
     processFailures: [],
+    strays: [],
     order: null,
     confirmed: {},
     open: null,

@@ -65,6 +65,7 @@ it('an order that was carried out after its instance had landed elsewhere may ru
   const records = [{ ...record!, status: 'done' }]
   expect(decideStaleOrder(facts({ records, instance: { ...active, host: 'gone' } }))).toMatchObject({
     end: 'struck',
+    straysOn: 'new',
     message: expect.stringContaining('may run on new as well as on gone') as string,
   })
   // As Nova shows it before the record says that it is done.
@@ -135,6 +136,9 @@ describe('an order that broke its instance', () => {
     // It found the task of another rebuild, or of an evacuation, and was carried out.
     expect(what({ ...rebuild, event: { result: 'Error', details: 'no disk' } })).toBe('struck')
     expect(what({ ...rebuild, event: { result: 'Success', details: null }, instance: active })).toBe('struck')
+    // By then it is there again: Nova knows of its guest.
+    const there = { ...rebuild, event: { result: 'Error', details: 'no disk' }, instance: { ...active, host: 'gone' } }
+    expect(what(there)).not.toBe('struck')
     expect(
       what({ ...rebuild, event: { result: null, details: null }, instance: active, beatingForMs: watchedForMs }),
     ).toBe('struck')

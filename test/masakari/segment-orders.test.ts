@@ -400,6 +400,30 @@ describe('on_maintenance: true', () => {
   )
 
   it(
+    'when cleared does not say that no guest runs twice there; cleared again, it does',
+    played(async (cloud) => {
+      const { world } = cloud
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      world.simulator.crash('cmp02')
+      await world.ended('cmp02')
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      const data = { code: 'STALE_ORDER', migration: 'm', end: 'struck', message: '', keepsOut: true } as const
+      world.journal.append([{ kind: 'debt.settled', incident: 'x', instance: 'web', host: 'cmp02', data }])
+      const strays = (): readonly string[] => world.daemon.store.returnOf('cmp02').strays
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      expect([orders(cloud), strays()]).toEqual([[], ['web']])
+      const form = await putHost(cloud, segment, host, { ...cmp02, reserved: false, on_maintenance: false })
+      expect([faultOf(form), form.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('guests may run twice'),
+      ])
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      expect(strays()).toEqual([])
+    }),
+  )
+
+  it(
     'that is cleared does not end a keep-out that is for the next return',
     played(async (cloud) => {
       const segment = await made(cloud)

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from './daemon-process.ts'
 import { bringBack, lab } from './lab.ts'
 import { RealHost } from './real-host.ts'
-import { LabStage, outcomeOf } from './stage.ts'
+import { LabStage, outcomeOf, pauseMs } from './stage.ts'
 import { image, truth } from './tenants.ts'
 
 let stage: LabStage
@@ -37,11 +37,18 @@ afterAll(async () => {
   stage.close()
 })
 
+const quickReturn = { segment: { return: { mode: 'automatic', healthy: '10s' } } }
+
+const isInService = async (): Promise<boolean> => {
+  const { status, forced_down: forcedDown }: { status: string; forced_down: boolean } =
+    await stage.tenants.steps.service(dying.name)
+  return status === 'enabled' && !forcedDown
+}
+
 const runsOn = async (id: string): Promise<string[]> => (await truth()).running[id] ?? []
 
 it('guests of a host that crashed run elsewhere or stay off, and its return starts none of them again', async () => {
-  const return_ = { mode: 'automatic', healthy: '10s' }
-  stage.freshDaemon({ segment: { return: return_ } })
+  stage.freshDaemon(quickReturn)
   const boots = Promise.all([
     stage.tenants.boot('runs', dying.name),
     stage.tenants.stopped('off', dying.name),
@@ -59,19 +66,15 @@ it('guests of a host that crashed run elsewhere or stay off, and its return star
 
   await lab('bmc', dying.name, 'power=On')
   await lab('start', dying.name)
-  const service = (): Promise<{ status: string; forced_down: boolean }> => stage.tenants.steps.service(dying.name)
-  await until(`${dying.name} is enabled`, async () => {
-    const { status, forced_down: forcedDown } = await service()
-    return status === 'enabled' && !forcedDown
-  })
+  await until(`${dying.name} is enabled`, isInService)
   // libvirtd found them on its disk, off; nova-compute removed each, for it was evacuated.
   expect(await lab('in', dying.name, 'virsh', 'list', '--all', '--uuid')).toBe('\n')
   expect(await runsOn(runs)).toEqual([other.name])
   await stage.nothingRanTwice(began)
 })
 
-it('a resume that waited for a dead host starts its guest there, which people are told; what a rebuild broke there is put right', async () => {
-  stage.freshDaemon()
+it('a resume that waited for a dead host starts its guest there, which people are told, and keeps it out until they have ended that; what a rebuild broke there is put right', async () => {
+  stage.freshDaemon(quickReturn)
   const { tenants } = stage
   const suspended = async (): Promise<string> => {
     const id = await tenants.boot('saved', dying.name)
@@ -104,8 +107,17 @@ it('a resume that waited for a dead host starts its guest there, which people ar
   expect(await Promise.all([saved, web].map(runsOn))).toEqual([[dying.name], [other.name]])
   expect(await tenants.steps.state(saved)).toMatchObject({ vm: 'stopped', host: other.name })
   expect(await tenants.steps.state(web)).toMatchObject({ vm: 'active', task: null, host: other.name })
+  const keptOut = (): boolean =>
+    stage.has(({ kind, data }) => kind === 'return.changed' && 'code' in data && data.code === 'GUESTS_MAY_RUN_TWICE')
+  await until(`${dying.name} is kept out`, () => Promise.resolve(keptOut()))
+  // Half as long again as it would have to be well.
+  await pauseMs(15_000)
+  expect(await isInService()).toBe(false)
   await dying.virsh('destroy', saved)
   await dying.virsh('undefine', saved)
+  const returned = await stage.daemon.command('host', 'return', dying.name, '--reason', 'its guest has ended')
+  expect(returned).toMatchObject({ code: 0 })
+  await until(`${dying.name} is enabled`, isInService)
 })
 
 it('a destination that is refused the write lock of a disk voids the proof of death: the guest that lives is left alone', async () => {
