@@ -289,11 +289,12 @@ export class HostReturns {
   /** Nothing of ours is left on the service: what stays behind is said by name, and our flags count as gone. */
   async #end(record: ReturnRecord, watch: Watch, decision: ReturnDecision): Promise<void> {
     const { journal, monitor, store } = this.#parts
-    const { host, ourFlags, confirmed } = record
+    const { host, ourFlags, strays, confirmed } = record
     if (ourFlags === null) return
     const leftovers = [...decision.leftovers, ...(await this.#leftovers(record, watch))]
     // Reading took time. An incident that began meanwhile sets the flags again, and this entry would make Lifeboat forget them.
-    if (store.openOn(host) !== undefined || this.#record(host).ourFlags !== ourFlags) return
+    const now = this.#record(host)
+    if (store.openOn(host) !== undefined || now.ourFlags !== ourFlags || now.strays.length !== strays.length) return
     const change: ServiceChange = {
       ...(confirmed['clear-forced-down'] !== undefined && { forcedDown: false }),
       ...(confirmed.enable !== undefined && { status: 'enabled' as const }),
@@ -305,11 +306,12 @@ export class HostReturns {
       this.#changed(record, decision, leftovers),
       { kind: 'service.restored', ...base, data: { serviceId: ourFlags.serviceId, change, updatedAt } },
     ]
-    if (decision.leftovers.length > 0)
+    const [worst] = decision.leftovers
+    if (worst !== undefined)
       entries.push({
         kind: 'alarm.raised',
         ...base,
-        data: { code: decision.code, message: `${host}: ${decision.message}` },
+        data: { code: worst.code, message: `${host}: ${decision.message}` },
       })
     journal.append(entries)
     this.#count()

@@ -9,7 +9,7 @@ import { ensureError } from '../domain/errors.ts'
 import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
-import { isOutByUs } from '../domain/return-record.ts'
+import { isOutByUs, type ReturnRecord } from '../domain/return-record.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
 import { decideLatePower, isLatePower, mayLeaveError, takenAt, type LatePower } from '../domain/late-power-order.ts'
 import { lastOrder } from '../domain/power-history.ts'
@@ -230,9 +230,7 @@ export class StaleOrders {
     }
     if (end === 'struck') {
       const stays =
-        keepsOut && known.open?.kind !== 'enable'
-          ? `. ${known.host} stays out of service until a person returns it`
-          : ''
+        keepsOut && !this.#mayBeInService(known) ? `. ${known.host} stays out of service until a person returns it` : ''
       const what = `${name}: nova-compute on ${order.host} has carried out the ${order.power ?? 'order'} that had waited for it: ${message}${stays}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
@@ -242,6 +240,12 @@ export class StaleOrders {
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     this.#parts.journal.append(entries)
+  }
+
+  /** An enable of ours is on its way, or someone has enabled it. */
+  #mayBeInService({ host, open }: ReturnRecord): boolean {
+    const service = this.#parts.monitor.service(host)
+    return open?.kind === 'enable' || (service?.status === 'enabled' && !service.forcedDown)
   }
 
   #tellOfFailures(order: StaleOrder, steps: readonly StepRecord[], known: InstanceRecovery | null): void {

@@ -198,7 +198,7 @@ export const traitGraceMs = 180_000
 
 /** What is to be done about a host that carries our flags and has no open incident. Null: nothing new can be said now. */
 export function decideReturn(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDecision | null {
-  const decision = decide(facts, rules, now)
+  const decision = withStrays(decide(facts, rules, now), facts.strays)
   const { blocked } = facts
   if (blocked === null || decision === null || decision.act === null || decision.act === 'end') return decision
   const message = `${returnStepKinds[decision.act]}: not now, ${blocked.message}`
@@ -249,7 +249,7 @@ function staysOut(
   rules: ReturnRules,
   isInService: boolean,
 ): ReturnDecision | null {
-  const isAway = state === 'away' && pulse === 'silent'
+  const isAway = state === 'away' && pulse !== 'beating'
   if (strays.length > 0 && !isInService && !isAway) return guestsMayRunTwice(strays)
   if (order?.keepOut === true) {
     if (!isInService) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
@@ -381,10 +381,25 @@ function flapping(rules: ReturnRules): ReturnDecision {
 export const mayRunTwice = 'GUESTS_MAY_RUN_TWICE'
 
 function guestsMayRunTwice(instances: readonly InstanceId[]): ReturnDecision {
+  return say('kept-out', mayRunTwice, `${straysText(instances)}. Then return the host to service`)
+}
+
+/** Their return is over, and nobody would hear of them again. */
+function withStrays(decision: ReturnDecision | null, strays: readonly InstanceId[]): ReturnDecision | null {
+  if (decision?.act !== 'end' || strays.length === 0) return decision
+  const message = straysText(strays)
+  const leftover = { code: mayRunTwice, message, instance: null }
+  return {
+    ...decision,
+    message: `${decision.message}. ${message}`,
+    leftovers: [...decision.leftovers, leftover],
+  }
+}
+
+function straysText(instances: readonly InstanceId[]): string {
   const shown = instances.slice(0, 5).join(', ')
   const more = instances.length > 5 ? ` and ${instances.length - 5} more` : ''
-  const message = `Its nova-compute carried out orders that had waited for it, and these guests may run there although Nova has them elsewhere: ${shown}${more}. Look there (virsh list --all), end them (virsh destroy ID), and then return it to service`
-  return say('kept-out', mayRunTwice, message)
+  return `An order that had waited was carried out, and guests may run on this host although Nova has them elsewhere: ${shown}${more}. Look there (virsh list --all), and end those that Nova does have elsewhere (virsh destroy ID)`
 }
 
 function end(code: string, message: string, leftovers: readonly Leftover[] = []): ReturnDecision {

@@ -169,7 +169,7 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   const broken = instance.vmState === 'error' && tasksLeftBy(order, struck).has(instance.taskState)
   // It is being carried out. A record that already failed elsewhere shows that only at the end.
   if (instance.taskState?.startsWith('rebuild_') === true && actedSince(facts) === null)
-    return struckOn(order.host, instance)
+    return order.power === 'rebuild' ? struckOn(order.host, instance) : beingEvacuated(order.host, landed, instance)
   // nova-compute fails the record first, and puts the instance in ERROR a moment later.
   if (!broken && !facts.isResetForIt && !facts.wasTaken) return { do: 'wait', because: 'it was taken just now' }
   const foreign = whyNotOurs(facts, instance)
@@ -188,6 +188,12 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     return { do: 'wait', because: `its repair failed ${count} times in a row` }
   if (broken) return { do: 'reset-state' }
   return instance.taskState === null ? { do: 'stop' } : { do: 'wait', because: `its task is ${instance.taskState}` }
+}
+
+/** Only its end tells which of the two guests Nova knows: one that fails leaves the instance where it was. */
+function beingEvacuated(host: HostName, landed: HostName, { id }: Instance): StaleOrderDecision {
+  const message = `${host} is evacuating it, although its guest runs on ${landed}: it may run on both, and write to the same disk. Nova ends neither. Once that is over, end the guest on the host where Nova does not have the instance (virsh destroy ${id})`
+  return { do: 'close', end: 'struck', message, straysOn: host }
 }
 
 type Struck = StaleOrderFacts['records'][number]

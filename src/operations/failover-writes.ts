@@ -146,9 +146,12 @@ export class FailoverWrites implements FailoverSegments {
     if (scope.kind !== 'host' || scope.name === null) return
     const record = this.#parts.store.returnOf(scope.name)
     if (!isKeptOut(record) || !isOut(scope.name, this.#parts)) return
-    const { order } = record
-    const why = order?.keepOut === true ? `${order.by} keeps it out (${order.reason})` : record.said?.message
-    const message = `Host ${scope.name} stays on maintenance: ${why ?? 'guests may run twice'}. If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
+    const { order, strays } = record
+    const why = [
+      ...(strays.length > 0 ? [`guests may run there that Nova has elsewhere (${strays.join(', ')})`] : []),
+      ...(order?.keepOut === true ? [`${order.by} keeps it out (${order.reason})`] : []),
+    ].join(', and ')
+    const message = `Host ${scope.name} stays on maintenance: ${why}. If this form is to end that, send on_maintenance alone, or end it with lifeboat host return ${scope.name}`
     throw new LifeboatError('CONFLICT', message)
   }
 

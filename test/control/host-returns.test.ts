@@ -250,6 +250,7 @@ async function recorded({ tookMs = 0, ok = true, readAt = 100_000, orderedAgoMs 
       leftovers: [],
     },
     ourFlags: { serviceId: 's1', forcedDown: true, disabled: true, reasons: ['ours'], incidents: [] },
+    strays: [],
   }
   const verdict = { host: 'cmp01', kind: 'returning', reason: 'BEATING_UNDER_OUR_FLAGS', evidence: { silentMs: 0 } }
   const returns = new HostReturns({

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import {
   changeReturn,
   decideReturn,
+  mayRunTwice,
   returnStates,
   traitGraceMs,
   type ReturnDecision,
@@ -116,6 +117,15 @@ describe('what is said', () => {
       { code: 'TRAIT_UNREAD', instance: null },
     ])
   })
+})
+
+test('the end of a return names the guests that may run twice, whoever ended it', () => {
+  for (const service of [enabled, { ...enabled, id: 's-2' }])
+    expect(decided({ strays: ['web'], service })).toMatchObject({
+      act: 'end',
+      message: expect.stringContaining('although Nova has them elsewhere: web') as string,
+      leftovers: [{ code: mayRunTwice }],
+    })
 })
 
 const states = Object.keys(returnStates).filter((state) => state !== 'back') as ReturnState[]

@@ -337,6 +337,7 @@ const table: [
     'away SILENT -',
     { strays: ['i-1'], state: 'away', pulse: 'silent' },
   ],
+  ['and nothing is said before it has been watched', null, { strays: ['i-1'], state: 'away', pulse: 'unsure' }],
   ['in service already, it stays there', 'back BACK end', { strays: ['i-1'] }, done],
   [
     'and enabled by someone, before that was said or after it',

@@ -416,7 +416,7 @@ describe('on_maintenance: true', () => {
       const form = await putHost(cloud, segment, host, { ...cmp02, reserved: false, on_maintenance: false })
       expect([faultOf(form), form.body]).toEqual([
         [409, 'conflictingRequest'],
-        expect.stringContaining('guests may run twice'),
+        expect.stringContaining('guests may run there that Nova has elsewhere (web)'),
       ])
       await putHost(cloud, segment, host, { on_maintenance: false })
       expect(strays()).toEqual([])

@@ -155,9 +155,11 @@ export function addHostCommands(host: Command, session: Session): void {
         throw new CliFailure('usage', '--keep-out needs a --reason: the next person who finds the host out will ask')
       const order = { host: name, by: session.by(), reason: reason ?? '', keepOut }
       const { state, message } = await session.daemon().returnHost(order)
+      // Why it was kept out until now would read as if it still were.
+      const howFar = state === 'kept-out' ? `lifeboat host show ${name} says how far it is` : `${state}: ${message}`
       const done = keepOut
         ? `${name} is kept out until someone returns it to service`
-        : `${name} may return (${state}: ${message})`
+        : `${name} may return (${howFar})`
       session.terminal.stdout(`${printable(done)}\n`)
     })
 }
