@@ -181,6 +181,7 @@ export interface ReturnDecision {
   message: string
   /** end: nothing of ours is left on the service; the return is over. */
   act: ReturnStepKind | 'end' | null
+  /** The worst first: an end with any raises the alarm of that name. */
   leftovers: readonly Leftover[]
 }
 
@@ -243,7 +244,7 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   return proving(facts, service, rules, disabledByUs, now)
 }
 
-/** A person keeps it out, a guest that may run twice, or its failures. Null: nothing does. */
+/** A person keeps it out, a guest that may run twice, or its failures. Null: nothing does, or nothing can now. */
 function staysOut(
   { state, order, enabledAt, strays, pulse }: ReturnFacts,
   rules: ReturnRules,
@@ -384,7 +385,7 @@ function guestsMayRunTwice(instances: readonly InstanceId[]): ReturnDecision {
   return say('kept-out', mayRunTwice, `${straysText(instances)}. Then return the host to service`)
 }
 
-/** Their return is over, and nobody would hear of them again. */
+/** Once the host's return is over, nothing names these guests any more. */
 function withStrays(decision: ReturnDecision | null, strays: readonly InstanceId[]): ReturnDecision | null {
   if (decision?.act !== 'end' || strays.length === 0) return decision
   const message = straysText(strays)
@@ -392,7 +393,7 @@ function withStrays(decision: ReturnDecision | null, strays: readonly InstanceId
   return {
     ...decision,
     message: `${decision.message}. ${message}`,
-    leftovers: [...decision.leftovers, leftover],
+    leftovers: [leftover, ...decision.leftovers],
   }
 }
 

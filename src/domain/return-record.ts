@@ -49,7 +49,7 @@ export interface ReturnRecord {
   processFailures: readonly string[]
   /** `fromBefore`: it stood when the host was set aside. Stamps of a wall clock do not tell. */
   order: (ReturnOrder & { at: string; fromBefore?: true }) | null
-  /** Instances whose guests may run there although Nova has them elsewhere, until a person returns the host. */
+  /** Instances whose guests may run there although Nova has them elsewhere, until a person returns the host or its return ends. */
   strays: readonly InstanceId[]
   /** ISO times at which our writes were confirmed in this return. */
   confirmed: Partial<Record<ReturnStepKind, string>>
@@ -268,7 +268,7 @@ function flagsAfter(
   }
 }
 
-/** What a person said of the return before was said without knowing of that guest. */
+/** Whoever ordered its return did not know of that guest, so their order goes. An order to keep it out stands. */
 function withStray(record: ReturnRecord, instance: InstanceId | null): ReturnRecord | undefined {
   const { ourFlags, order, strays } = record
   if (ourFlags === null || instance === null) return undefined
@@ -280,7 +280,7 @@ export function isOutByUs({ ourFlags, confirmed }: ReturnRecord): boolean {
   return ourFlags !== null && confirmed.enable === undefined
 }
 
-/** Whether only a person may return it to service: one ordered so, or guests may run there of which Nova does not know. */
+/** Whether a person's order keeps it out, or a guest that may run twice. Too many failures do as well: `decideReturn` counts them. */
 export function isKeptOut({ order, strays }: Pick<ReturnRecord, 'order' | 'strays'>): boolean {
   return order?.keepOut === true || strays.length > 0
 }

@@ -190,9 +190,9 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   return instance.taskState === null ? { do: 'stop' } : { do: 'wait', because: `its task is ${instance.taskState}` }
 }
 
-/** Only its end tells which of the two guests Nova knows: one that fails leaves the instance where it was. */
+/** Only the end of the evacuation tells which of the two guests Nova knows: if it fails, the instance stays where it was. */
 function beingEvacuated(host: HostName, landed: HostName, { id }: Instance): StaleOrderDecision {
-  const message = `${host} is evacuating it, although its guest runs on ${landed}: it may run on both, and write to the same disk. Nova ends neither. Once that is over, end the guest on the host where Nova does not have the instance (virsh destroy ${id})`
+  const message = `Nova is evacuating it to ${host}, although its guest runs on ${landed}: it may run on both, and write to the same disk. Nova ends neither. Once it has no task, end the guest on the host where Nova does not have the instance (virsh destroy ${id})`
   return { do: 'close', end: 'struck', message, straysOn: host }
 }
 

@@ -347,7 +347,7 @@ function aboutReturn({ host, closed }: Incident, hostReturn: HostReturnDetail | 
   else if (state === 'kept-out')
     advice.push({ code: 'RETURN_KEPT_OUT', text: `${host} stays out. ${message}`, command: letBack, instances: [] })
   else if (state === 'away') {
-    const text = `${host} is still down. Repair it and start its nova-compute: it then returns to service by itself`
+    const text = `${host} is still down. Repair it and start its nova-compute: Lifeboat then returns it to service, or says what it waits for`
     advice.push({ code: 'HOST_AWAY', text, command: `lifeboat host show ${quoted(host)}`, instances: [] })
   }
   for (const { code, message: what, instance } of leftovers)
