@@ -86,12 +86,13 @@ export class StaleOrders {
     const byHost = this.#byHost()
     for (const host of this.#watches.keys()) if (!byHost.has(host)) this.#watches.delete(host)
     for (const [host, orders] of byHost) {
-      this.#tell(host, orders)
       const watch = this.#watches.get(host) ?? { beatingSince: null, lookedAt: -Infinity, look: null }
       this.#watches.set(host, watch)
       const verdict = verdicts.get(host)
       const beats = report.ok && report.frozen === null && verdict !== undefined && isBeating(verdict)
       watch.beatingSince = beats ? (watch.beatingSince ?? clock.now()) : null
+      // One that beats takes them already: purging its queue helps no more, and what they did is told.
+      if (!beats) this.#tell(host, orders)
       if (watch.beatingSince === null || watch.look !== null || signal.aborted) continue
       const closely = clock.now() - watch.beatingSince <= closelyForMs
       if (!closely && clock.now() - watch.lookedAt < laterEveryMs) continue

@@ -4,7 +4,14 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
-import { isLateOrder, isLatePower, lateOrderIn, standingAt, type LateOrder } from '../domain/late-power-order.ts'
+import {
+  isLateOrder,
+  isLatePower,
+  lateOrderIn,
+  standingAt,
+  takenAt,
+  type LateOrder,
+} from '../domain/late-power-order.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { HostName } from '../domain/service.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
@@ -46,12 +53,14 @@ export async function latePowerOrders(
     const waiting = await trouble.reading({ plan, signal: run.signal }, read, { only: 'silence' })
     return waiting
       .filter(({ requestId }) => !leftovers.some(({ waitsAt }) => waitsAt?.migration === requestId))
-      .map(({ power, requestId }): NewEntry => {
+      .map(({ power, requestId, wasTaken }): NewEntry => {
         const waitsAt = { host: run.host, migration: requestId, requestId, power }
         const does = isLatePower(power)
           ? 'acts on a guest that has left'
           : 'puts the instance in ERROR (while its task is rebuilding: deletes its disk and starts its guest there)'
-        const message = `The ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before nova-compute starts`
+        const message = wasTaken
+          ? `The ${power} that was ordered as ${run.host} died was taken by nova-compute there after the evacuation had been ordered`
+          : `The ${power} that was ordered as ${run.host} died waits for nova-compute there and ${does}; purge the queue compute.${run.host} before nova-compute starts`
         return { kind: 'debt.recorded', ...base, data: { code: staleOrderCode, message, waitsAt } }
       })
   } catch (thrown) {
@@ -123,11 +132,14 @@ export function leftInTask(instance: string, task: string | null, deadHost: stri
   return `its task is ${task}, and no host is seen to work on it: an order given just as an instance lands goes to ${deadHost}, and Nova refuses every other order until the state is reset. Before ${deadHost} starts, purge the queue compute.${deadHost}; then run openstack server set --state active ${instance}, and give the order again (instead of a start, order a hard reboot)`
 }
 
-/** The queue keeps the order: what came before one that was taken was taken as well. */
+/**
+ * The queue keeps the order: what came before one that was taken was taken as well. Taken after our evacuation had been ordered, it was taken
+ * by a host that came back: while we stood still, or read something else.
+ */
 async function waitingAtDead(
   run: Reader,
   recovery: InstanceRecovery,
-): Promise<{ power: LateOrder; requestId: string }[]> {
+): Promise<{ power: LateOrder; requestId: string; wasTaken: boolean }[]> {
   const { cloud, clock, signal, host } = run
   const instance = recovery.plan.instanceId
   const actions = await retryRead(clock, signal, () => cloud.listActions(instance, { signal }))
@@ -135,12 +147,14 @@ async function waitingAtDead(
   if (orders.length === 0) return []
   const until = ((await landedAt(run, recovery, actions)) ?? Infinity) + clockMarginMs
   const before = orders.filter(({ startedAt }) => !(cloudTimeMs(startedAt) > until)).slice(0, ordersAtMost)
-  const found: { power: LateOrder; requestId: string }[] = []
+  const leftAt = evacuatedAt(recovery, actions)
+  const found: { power: LateOrder; requestId: string; wasTaken: boolean }[] = []
   for (const { action, requestId } of before) {
     const { events } = await retryRead(clock, signal, () => cloud.getAction(instance, requestId, { signal }))
     const standing = standingAt(host, events)
-    if (standing === 'taken') break
-    if (standing === 'waits') found.push({ power: action, requestId })
+    const takenSince = cloudTimeMs(takenAt(host, events)?.startedAt ?? '') > leftAt
+    if (standing === 'taken' && !takenSince) break
+    if (standing !== 'elsewhere') found.push({ power: action, requestId, wasTaken: standing === 'taken' })
   }
   return found
 }
@@ -164,6 +178,13 @@ async function landedAt(
   const end =
     events.find(({ event, result }) => event === 'compute_rebuild_instance' && result !== 'Error')?.finishedAt ?? null
   return end === null ? null : cloudTimeMs(end)
+}
+
+/** When Nova took our first order to evacuate it, cloud time in ms: the host was proven dead by then. Infinity where nobody can tell. */
+function evacuatedAt({ steps }: InstanceRecovery, actions: readonly InstanceAction[]): number {
+  const ours = new Set([...steps.values()].flatMap(({ kind, requestId }) => (kind === 'evacuate' && requestId) || []))
+  const taken = actions.filter(({ requestId }) => ours.has(requestId)).map(({ startedAt }) => cloudTimeMs(startedAt))
+  return Math.min(...taken, Infinity)
 }
 
 function isOrder(action: InstanceAction): action is InstanceAction & { action: LateOrder } {
