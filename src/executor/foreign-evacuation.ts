@@ -54,8 +54,8 @@ export async function followForeign(
 }
 
 /**
- * Reads the instance once its record is over: what was listed a second ago still shows it where it was. A record that is `done`
- * is waited for, since Nova moves it before the instance. What cannot be read is told with the outcome.
+ * Reads the instance once its record is over: what was listed a second ago still shows it where it was. Once that is `done`, it
+ * waits for the instance: a slow read replica may show it late. What cannot be read is told with the outcome.
  */
 async function arrival(run: Run, watch: HostWatch, id: InstanceId, { status, destHost }: Migration): Promise<void> {
   const until = run.clock.now() + mustMoveWithinMs

@@ -38,10 +38,12 @@ export async function readEvacuations(
   const open: Migration[] = []
   for (const status of flying) open.push(...(await listed(status)))
   const done = await listed('done')
-  const all = open.length === 0 ? [] : await cloud.listMigrations({ sourceHost: host, type: 'evacuation' }, options)
+  // If a destination died over an evacuation, the next one of that instance started from there.
+  const sources = open.length === 0 ? [] : new Set([host, ...open.flatMap(({ destHost }) => destHost ?? [])])
   const ended = new Map<InstanceId, number>()
-  for (const { instanceId, id, status } of all)
-    if (status === 'done' || status === 'completed') ended.set(instanceId, Math.max(id, ended.get(instanceId) ?? 0))
+  for (const sourceHost of sources)
+    for (const { instanceId, id, status } of await cloud.listMigrations({ sourceHost, type: 'evacuation' }, options))
+      if (status === 'done' || status === 'completed') ended.set(instanceId, Math.max(id, ended.get(instanceId) ?? 0))
   const inFlight = open.filter(({ id, instanceId }) => id > (ended.get(instanceId) ?? 0))
   const left = ({ uuid, instanceId, status }: Migration): EvacuationLeft => ({
     migration: uuid,

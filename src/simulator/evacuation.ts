@@ -147,6 +147,7 @@ export class Evacuations {
       host.queue.push(() => void this.rebuild(order, migration, host, action))
       return
     }
+    if (host.faults.missesOrders) return
     if (host.faults.dropsOrders) {
       await sleep(world.clock, world.options.timings.spawnMs)
       if (instance.taskState === 'rebuilding') world.save(instance, { taskState: null })
@@ -161,10 +162,15 @@ export class Evacuations {
         await this.stopAgain(instance, host, action, alive)
       }
       await this.pause('finishMs', alive)
-      // The record first (docs/nova.md §2.4).
+      const { slowMoveMs, losesMove, diesOnceMoved } = host.faults
+      const move = (): void => world.save(instance, { host: host.name })
+      // The instance first (docs/nova.md §2.4).
+      if (slowMoveMs === 0 && !losesMove) move()
+      if (diesOnceMoved) this.life.crash(host.name)
+      alive()
       if (migration !== null) world.saveMigration(migration, { status: 'done' })
-      if (host.faults.slowMoveMs > 0) await sleep(world.clock, host.faults.slowMoveMs)
-      if (!host.faults.losesMove) world.save(instance, { host: host.name })
+      if (slowMoveMs > 0) await sleep(world.clock, slowMoveMs)
+      if (slowMoveMs > 0 && !losesMove) move()
       close('Success')
     } catch (thrown) {
       if (thrown instanceof Died) return

@@ -161,15 +161,19 @@ export interface HostFaults {
   confirmFails: boolean
   /** The host dies when the next guest is being spawned. */
   diesWhileSpawning: boolean
+  /** The host dies once it has moved the next instance, before it has ended the record. */
+  diesOnceMoved: boolean
   /** The migration ends `done` and the instance's record stays on its source: a lie no recovery may believe. */
   losesMove: boolean
+  /** The message bus loses what the conductor sends it (docs/nova.md §2.2). */
+  missesOrders: boolean
   /** It takes an order, cannot reach the conductor, and reverts the task before it has claimed (docs/nova.md §2.3). */
   dropsOrders: boolean
   /** It begins an order, and the conductor dies before it has claimed: the task stays, the event has no end (docs/nova.md §2.3). */
   leavesOrders: boolean
   /** Its storage carries write locks: it starts no guest whose disk another host has open. */
   diskLocks: boolean
-  /** How long after its record the instance moves; Nova takes milliseconds. */
+  /** How long after its record the instance moves; Nova moves it before. */
   slowMoveMs: number
   /** How many instances its claim still takes; null: as many as come. */
   capacity: number | null

@@ -23,9 +23,10 @@ function record(id: number, status: string, change: Partial<Migration> = {}): Mi
 /** Answers as Nova filters: by status, or everything. */
 function cloud(records: Migration[]) {
   const asked: unknown[] = []
-  const listMigrations = (filter: { status?: string }): Promise<Migration[]> => {
+  const listMigrations = (filter: { status?: string; sourceHost?: string }): Promise<Migration[]> => {
     asked.push(filter)
-    return Promise.resolve(records.filter(({ status }) => filter.status === undefined || filter.status === status))
+    const found = records.filter(({ sourceHost }) => sourceHost === filter.sourceHost)
+    return Promise.resolve(found.filter(({ status }) => filter.status === undefined || filter.status === status))
   }
   return { listMigrations, asked }
 }
@@ -55,6 +56,12 @@ describe('evacuations from a returning host', () => {
     expect(ids((await read([record(1, 'pre-migrating'), record(2, status, { instanceId: 'db' })])).inFlight)).toEqual([
       'm-1',
     ])
+  })
+
+  test('that never ended do not count once a later one has moved the instance on from their destination', async () => {
+    const later = (change: Partial<Migration>) => [record(1, 'pre-migrating'), record(2, 'done', change)]
+    expect(ids((await read(later({ sourceHost: 'd', destHost: 'e' }))).inFlight)).toEqual([])
+    expect(ids((await read(later({ sourceHost: 'elsewhere' }))).inFlight)).toEqual(['m-1'])
   })
 
   test('that never ended do when the later one failed', async () => {

@@ -75,6 +75,7 @@ const cloudTrouble = fc.oneof(
         stop_fails: fc.constantFrom(false, false, true),
         claim_fails: fc.boolean(),
         dies_while_spawning: fc.constantFrom(false, false, false, true),
+        dies_once_moved: fc.constantFrom(false, false, false, true),
       })
       .map((fault) => ({ fault })),
   },
@@ -140,7 +141,10 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
       { after: '0s', revive: ['conductor', 'rabbitmq', 'scheduler', 'placement'] },
       ...hosts.map((name) => ({
         after: '0s',
-        fault: { host: name, spawn_fails: false, stop_fails: false, claim_fails: false, dies_while_spawning: false },
+        fault: {
+          ...{ host: name, spawn_fails: false, stop_fails: false, claim_fails: false },
+          ...{ dies_while_spawning: false, dies_once_moved: false },
+        },
       })),
       ...hosts.map((name) => ({ after: '0s', program: { host: name, does: null } })),
       ...endOfOrders(trouble, fencing).map((one) => ({ after: '0s', ...one })),

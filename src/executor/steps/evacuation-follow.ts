@@ -31,8 +31,8 @@ import { isSlow, isUntold, sayStill, stillAs, type Still } from './stands-still.
 const mustShowWithinMs = 120_000
 
 /**
- * How long after `done` the instance's record may still name its old host. Nova moves the record first, so any time at all
- * is strange; too short would take a slow read replica for a lost move.
+ * How long after `done` the instance may still be shown on its old host. Nova moves the instance first (docs/nova.md §2.4), so any time at all
+ * is odd; too short would take a slow read replica for a lost move.
  */
 export const mustMoveWithinMs = 60_000
 
@@ -201,8 +201,14 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
   }
   if (isOver(migration)) return { found: { migration } }
   const destination = destinationOf(run, migration)
-  if (destination !== null && run.permissions.isFenced(destination))
+  if (destination !== null && run.permissions.isFenced(destination)) {
+    const instance = watch.instance(plan.instanceId)
+    // Nova moves the instance, then ends the record, and the host died between the two writes: it has landed, and that host's own incident
+    // brings it back.
+    if (migration.destHost === destination && migration.status !== 'accepted' && instance?.host === destination)
+      return hasArrived(scene, instance, seen) ? { found: { migration, instance } } : { wait: 'instances' }
     throw destinationDied(scene, record, migration, destination)
+  }
   // That incident may be held for days: a room that is kept meanwhile is missed by every other recovery, its own included.
   if (destination !== null && run.permissions.hasIncident(destination)) scene.leaveRoom?.()
   if (isUnsaved(scene, beforeOf(record), migration, seen)) return { found: { unsaved: migration } }

@@ -32,6 +32,18 @@ describe('following an evacuation', () => {
     })
   })
 
+  it('it has also arrived if its destination died before ending the migration, whatever task it left', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    stage.shows(arrived)
+    for (const taskState of [null, 'powering-off']) {
+      stage.shows({ ...arrived, taskState })
+      await stage.watch.read('i-1')
+      stage.fenced.add('alive')
+      expect(await stage.ending(follow(stage))).toMatchObject({ host: 'alive' })
+    }
+  })
+
   it.each([
     ['its host is not the destination yet', { host: 'dead' }, {}],
     ['a task of a rebuild is left', { taskState: 'rebuild_spawning' }, {}],
