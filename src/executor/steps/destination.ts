@@ -122,6 +122,6 @@ export function whereItStands({ permissions, destinations }: Run, migration: Mig
     ? `${destination} has an incident of its own: once that proves it dead, the instance is evacuated again`
     : `see nova-compute on ${destination}`
   if (migration.status === 'accepted')
-    return `${stands}: Nova sent it to ${destination}, which has not taken it; ${waits}`
+    return `${stands}: Nova sent it to ${destination}, which has not taken it; ${waits}. If that is well, boot a test server on ${destination}: if the order was lost on its way, Lifeboat sends it again once Nova has built that server`
   return `${stands} on ${destination}; ${waits}. If nova-compute was restarted there meanwhile, it has forgotten the order, and the guest may run there`
 }

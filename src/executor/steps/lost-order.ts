@@ -40,6 +40,9 @@ export const mustBeTakenWithinMs = 30_000
  *   conductor had taken dies with it (docs/nova.md §2.2).
  * - The chosen host was told, was well for `longest_request`, and has let the instance go: the task is gone, nobody ordered anything since,
  *   and the record names no destination yet. A nova-compute that cannot reach the conductor ends so before it claims (docs/nova.md §2.3).
+ * - The conductor has sent it to the chosen host, which was well for `longest_request`, has not begun it, and has carried out what was ordered after
+ *   the conductor's end. RabbitMQ drops it if it restarts before nova-compute has taken it (docs/nova.md §2.2). Placement must show its room on
+ *   that host alone, as of now.
  * - The conductor began it and is not seen to end it for three times `longest_request`, which is longer than any works on an order, and has
  *   carried out what was ordered later. It died over this one: what it had started it would have told the chosen host, and that host would
  *   have taken it.
@@ -86,6 +89,11 @@ export async function throwIfLost(
   }
   if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
     throw lost('The chosen host let it go before it claimed the instance')
+  if (conducted.result === 'Success' && chosenIsWell && !isTaken && seenMs >= longestRequestMs) {
+    const sent = { answeredAt, at: suspect, begunAt: conducted.finishedAt ?? conducted.startedAt }
+    if (suspect !== null && (await wasOvertaken(scene, key, sent)) && (await hasRoomOnlyOn(scene, suspect)))
+      throw lost(`nova-compute on ${suspect} never got it, and has taken later orders: the message bus lost it`)
+  }
   if (begun === null || begun.result !== null || seenMs < nobodyWorksAfter * longestRequestMs) return begun
   if (!isTaken && (await wasOvertaken(scene, key, { answeredAt, at: null })))
     throw lost("Nova's conductor began it and died, and later ones were carried out")
@@ -93,6 +101,12 @@ export async function throwIfLost(
   if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at: suspect, begunAt: begun.startedAt })))
     throw lost(`${suspect} began it, never claimed the instance, and has carried out what was ordered later`)
   return begun
+}
+
+/** A guess is not enough here: an order that waits elsewhere would be carried out as well. Throws what reading throws. */
+async function hasRoomOnlyOn({ run, plan, signal }: StepScene, host: HostName): Promise<boolean> {
+  const hosts = await retryRead(run.clock, signal, () => run.cloud.allocatedHosts(plan.instanceId, { signal }))
+  return hosts.includes(host) && hosts.every((one) => one === host || one === run.host)
 }
 
 interface KnownOfOrder {

@@ -15,7 +15,7 @@ interface Overtaken {
   /** The host whose queue the order had to pass; null: the conductor's alone. */
   at: HostName | null
   /**
-   * When that host began it, by Nova's clock: what was ordered before that, and came there first, proves nothing of it. Conductors work side by side,
+   * When that host began it, or the conductor had sent it there, by Nova's clock: what was ordered before that, and came there first, proves nothing. Conductors work side by side,
    * and two orders may change places between them and the host.
    */
   begunAt?: string

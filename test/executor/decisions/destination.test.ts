@@ -6,7 +6,7 @@ import type { StepRecord } from '../../../src/domain/incident.ts'
 import type { InstanceAction, InstanceActionEvent } from '../../../src/domain/instance.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { instance } from '../../engine/surveys.ts'
-import { action, evacuation, record, Stage } from './stage.ts'
+import { action, cloudTimeMs, evacuation, record, Stage } from './stage.ts'
 
 const waiting = { status: 'accepted', destHost: null } as const
 
@@ -131,9 +131,10 @@ describe('an order that the conductor gave up behind the claim of the scheduler'
     stage.migrations = [evacuation(1, waiting)]
     stage.allocated = ['dead', 'chosen']
     stage.up = ['chosen']
-    const event = { event: 'rebuild_server', result: 'Error', host: null, details: 'Timed out', startedAt: '' }
+    const times = { startedAt: '2030-01-01T12:00:00', finishedAt: '2030-01-01T12:00:01' }
+    const event = { event: 'rebuild_server', result: 'Error', host: null, details: 'Timed out', ...times }
     const action = { action: 'evacuate', requestId: 'req-1', userId: 'u', projectId: 'p', startedAt: '', message: null }
-    stage.actions = [{ ...action, events: [{ ...event, finishedAt: '' }] }]
+    stage.actions = [{ ...action, events: [event] }]
     return stage
   }
 
@@ -166,16 +167,34 @@ describe('an order that the conductor gave up behind the claim of the scheduler'
     }
   })
 
-  it('is waited for while the chosen host was told and has the task', async () => {
+  const told = (): Stage => {
     const stage = givenUp()
     stage.shows({ taskState: 'rebuilding' })
     stage.actions = stage.actions.map((one) => ({
       ...one,
       events: one.events.map((event) => ({ ...event, result: 'Success' })),
     }))
+    return stage
+  }
+
+  it('is waited for while the chosen host was told and has the task', async () => {
+    const stage = told()
     const order = following(stage)
     await stage.clock.advance(1_000_000)
     expect(order.code()).toBeNull()
+  })
+
+  it.each([
+    ['is lost once the chosen host, which was told, has built what was ordered later', 'chosen', 90, 'EVACUATION_LOST'],
+    ['is waited for while the chosen host may have built first what was ordered at the same time', 'chosen', 30, null],
+    ['is waited for while another host alone has built what was ordered later', 'other', 90, null],
+  ])('%s', async (_what, host, orderedAfterS, code) => {
+    const stage = told()
+    const createdAt = new Date(cloudTimeMs + orderedAfterS * 1_000).toISOString()
+    stage.instances.set('later', instance({ id: 'later', host, createdAt, updatedAt: '2030-01-01T13:00:00' }))
+    const order = following(stage)
+    await stage.clock.advance(1_000_000)
+    expect(order.code()).toBe(code)
   })
 
   it.each([
