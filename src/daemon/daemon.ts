@@ -56,6 +56,7 @@ import { ProcessFailures } from '../control/process-failures.ts'
 import { ReportBook } from '../control/reports.ts'
 import { RulesInForce, type Mode, type Rules } from '../control/rules.ts'
 import { SetAsides } from '../control/set-asides.ts'
+import { LateEvacuations } from '../control/late-evacuations.ts'
 import { StaleOrders } from '../control/stale-orders.ts'
 import { Orders } from '../orders/orders.ts'
 import { Standstill } from '../control/standstill.ts'
@@ -110,6 +111,7 @@ export class Daemon {
   readonly #returns: HostReturns
   readonly #setAsides: SetAsides
   readonly #staleOrders: StaleOrders
+  readonly #lateEvacuations: LateEvacuations
   readonly #afterReturns: AfterReturns
   readonly #instanceFailures: InstanceFailures
   readonly #stopping = new AbortController()
@@ -253,6 +255,7 @@ export class Daemon {
       signal: this.#stopping.signal,
       ...freshness,
     })
+    this.#lateEvacuations = new LateEvacuations({ context: this.#context, monitor: this.monitor, signal })
     this.#afterReturns = new AfterReturns({
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },
       ...{ mode, signal: this.#stopping.signal, ...freshness },
@@ -277,7 +280,15 @@ export class Daemon {
       store: this.store,
       brake,
       followers: [
-        ...[processes, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns, reports],
+        ...[
+          processes,
+          this.#setAsides,
+          this.#returns,
+          this.#staleOrders,
+          this.#lateEvacuations,
+          this.#afterReturns,
+          reports,
+        ],
         tellOfOrdersWithoutHosts({ orders: this.orders, monitor: this.monitor, journal }),
       ],
       observer,
@@ -440,6 +451,7 @@ export class Daemon {
     await this.#returns.idle()
     await this.#setAsides.idle()
     await this.#staleOrders.idle()
+    await this.#lateEvacuations.idle()
     await this.#afterReturns.idle()
     await this.#instanceFailures.idle()
     await this.notices?.stop()

@@ -18,6 +18,8 @@ export interface Outcome {
   message: string
   /** What Nova showed at the end. Null when nothing was done or it could not be read. */
   after: { host: string | null; vmState: string; taskState: string | null; powerState: number; locked: boolean } | null
+  /** If another evacuation was carried out besides the one that had landed: where its guest may run, and the records of both. */
+  crossed?: { destinations: string[]; migrations: string[] }
 }
 
 /** Whether Nova showed it running at the end: what was recovered stopped, as it lands by some rules, does not run. */

@@ -182,7 +182,11 @@ export function unsettled(
 }
 
 /** The failure of an evacuation of which nobody knows whether it started the guest elsewhere; null: there is none. */
-export function unknownEvacuation({ outcome, steps }: Pick<EarlierRecovery, 'outcome' | 'steps'>): ErrorRecord | null {
+export function unknownEvacuation({
+  outcome,
+  steps,
+}: Pick<EarlierRecovery, 'outcome' | 'steps'>): Pick<ErrorRecord, 'details'> | null {
+  if (outcome?.crossed !== undefined) return { details: outcome.crossed }
   const error = steps.findLast(({ kind, status }) => kind === 'evacuate' && status === 'failed')?.error
   return outcome?.outcome === 'stuck' && error?.certainty === 'unknown' ? error : null
 }

@@ -248,6 +248,16 @@ describe('whether the guest may run elsewhere', () => {
       if (doubt === null) expect(told).toBeNull()
       else expect(told).toContain(doubt)
     })
+
+    it('after ours had landed, goes by the outcome: no step has failed', () => {
+      const twice = { destinations: ['cmp02'], migrations: ['m2', 'm3'] }
+      const before = earlier({ outcome: { outcome: 'stuck', code: 'GUEST_ON_DESTINATION', crossed: twice } })
+      const evacuations = [
+        { ...record, destHost: 'cmp02' },
+        { ...theirs, status: 'accepted' },
+      ]
+      expect(doubtAbout(before, seen({ evacuations }), 'cmp02')).toContain('running on an unknown host.')
+    })
   })
 
   it.each([

@@ -138,6 +138,13 @@ const outcome: z.ZodType<Outcome> = z.object({
       locked: z.boolean(),
     })
     .nullable(),
+  crossed: z
+    .object({
+      destinations: z.array(z.string()).describe('Where its guest may run'),
+      migrations: z.array(z.string()).describe('The records of its evacuations'),
+    })
+    .exactOptional()
+    .describe('Set if another evacuation was carried out besides the one that had landed'),
 })
 
 /** What the summary and the line of an instance have in common. */

@@ -3,10 +3,13 @@
  * the later one may name as its source the host that the earlier one has brought the instance to (docs/nova.md §8): no listing of the dead host's
  * evacuations shows that one. The instance's history shows both, and which hosts took them. Reads only.
  */
+import type { Clock } from '../../domain/clock.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
+import type { Cloud } from '../../domain/cloud.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { InstanceAction, InstanceActionEvent } from '../../domain/instance.ts'
+import type { InstancePlan } from '../../domain/plan.ts'
 import type { HostName } from '../../domain/service.ts'
 import { orderedSince } from '../power-order.ts'
 import { pause, retryRead } from '../retry.ts'
@@ -26,6 +29,13 @@ const mustEndWithinMs = 60_000
  * crossed ours for one that came later; larger takes one that moved the instance on soon after its landing for one that crossed ours.
  */
 const clocksDifferByMs = 5_000
+
+/** What the events of an instance's order are read with. */
+interface EventsScene {
+  run: { cloud: Pick<Cloud, 'getAction'>; clock: Clock }
+  plan: Pick<InstancePlan, 'instanceId'>
+  signal: AbortSignal
+}
 
 /**
  * The evacuations that are none of ours, since the last look before our first one.
@@ -127,7 +137,7 @@ export function givenUp({ recovery }: Pick<StepScene, 'recovery'>, { key }: Step
  * else (docs/nova.md §2.8), and one that it began elsewhere and never ended has moved nothing.
  */
 export async function mayBeTaken(
-  scene: Pick<StepScene, 'run' | 'plan' | 'signal'>,
+  scene: EventsScene,
   earlier: readonly StepRecord[],
   at: HostName | null,
 ): Promise<boolean> {
@@ -140,10 +150,7 @@ export async function mayBeTaken(
   return false
 }
 
-async function eventsOf(
-  { run, plan, signal }: Pick<StepScene, 'run' | 'plan' | 'signal'>,
-  requestId: string,
-): Promise<InstanceActionEvent[]> {
+export async function eventsOf({ run, plan, signal }: EventsScene, requestId: string): Promise<InstanceActionEvent[]> {
   try {
     return (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal })))
       .events
@@ -183,14 +190,20 @@ async function atTheirEnd(scene: StepScene, own: string | null, others: readonly
   }
 }
 
-/** Ordered once ours had landed: someone moved it on, from a host that had gone down since. */
-function cameAfter({ startedAt }: InstanceAction, ours: readonly InstanceActionEvent[]): boolean {
+/**
+ * Ordered once ours had landed: someone moved it on, from a host that had gone down since. Or Nova's API had accepted the order before, and
+ * recorded it late.
+ */
+export function cameAfter(
+  { startedAt }: Pick<InstanceAction, 'startedAt'>,
+  ours: readonly InstanceActionEvent[],
+): boolean {
   const landed = ours.find(({ event, result }) => event === 'compute_rebuild_instance' && result === 'Success')
   return cloudTimeMs(startedAt) > cloudTimeMs(landed?.finishedAt ?? '') + clocksDifferByMs
 }
 
 /** The hosts that took an order and may have started its guest. None where it failed before; null where that is still to be seen. */
-function takenBy(events: readonly InstanceActionEvent[]): (HostName | null)[] | null {
+export function takenBy(events: readonly InstanceActionEvent[]): (HostName | null)[] | null {
   const taken = events.filter(({ event }) => event === 'compute_rebuild_instance')
   if (taken.length === 0)
     return events.some(({ event, result }) => event === 'rebuild_server' && result === 'Error') ? [] : null
