@@ -7,7 +7,7 @@ import { onOurClock } from '../domain/clock.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldInstance, type InstanceRecovery } from '../domain/incident.ts'
-import type { Instance, InstanceId } from '../domain/instance.ts'
+import type { Instance, InstanceId, Migration } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import type { ExecutorContext } from '../executor/context.ts'
 import { decideLateEvacuation, readLanded } from '../executor/late-evacuations.ts'
@@ -90,7 +90,10 @@ export class LateEvacuations {
     const due = [...this.#landed].filter(([, { nextLookAt }]) => now >= nextLookAt)
     if (due.length === 0) return
     this.#look = this.#lookAt(due, now)
-      .catch((thrown: unknown) => this.#tellOfFailure(thrown, {}))
+      .catch((thrown: unknown) => {
+        this.#tellOfFailure(thrown, {})
+        for (const [, landed] of due) landed.nextLookAt = now + failedLookPauseMs
+      })
       .finally(() => (this.#look = null))
   }
 
@@ -113,10 +116,16 @@ export class LateEvacuations {
     } else if (entry.kind === 'plan.made') {
       // Where it landed has failed: it is brought back from there.
       if (known?.host === source) this.#landed.delete(instance)
-    } else if (entry.kind === 'outcome.recorded' && known?.incident === incident) {
-      if (entry.data.code === 'GUEST_ON_DESTINATION') this.#landed.delete(instance)
-      const endedAt = onOurClock(clock, at)
-      Object.assign(known, { endedAt, nextLookAt: nextLook(endedAt, endedAt) })
+    } else if (entry.kind === 'outcome.recorded') {
+      if (entry.data.code === 'GUEST_ON_DESTINATION') return void this.#landed.delete(instance)
+      // It landed long before a restart.
+      if (known === undefined)
+        for (const one of this.#parts.context.journal.read({ incident, instance, kinds: ['step.confirmed'] }))
+          this.#note(one)
+      const landed = this.#landed.get(instance)
+      if (landed?.incident !== incident) return
+      landed.endedAt = onOurClock(clock, at)
+      landed.nextLookAt = nextLook(landed.endedAt, landed.endedAt)
     }
   }
 
@@ -130,7 +139,10 @@ export class LateEvacuations {
     const changed = await context.cloud.listMigrations({ type, changedSince }, { signal })
     for (const [instance, landed] of due) {
       if (signal.aborted) return
-      const own = [...accepted, ...changed].filter(({ instanceId }) => instanceId === instance)
+      // What crossed ours came from the dead host, or from where ours had brought it (docs/nova.md §8).
+      const mayCross = ({ instanceId, sourceHost }: Migration): boolean =>
+        instanceId === instance && (sourceHost === landed.source || sourceHost === landed.host)
+      const own = [...accepted, ...changed].filter(mayCross)
       const found = [...new Set([landed.migration, ...own.map(({ uuid }) => uuid)])]
       try {
         if (found.length > 1) await this.#lookInto(instance, landed, found, now)
@@ -161,8 +173,11 @@ export class LateEvacuations {
   /** Its guest died with it, wherever the host is by now. */
   #diedSince(host: HostName, since: string): boolean {
     const kinds: EntryKind[] = ['proof.recorded', 'proof.voided']
-    const [last] = this.#parts.context.journal.read({ host, kinds, since, newestFirst: true, limit: 1 })
-    return last?.kind === 'proof.recorded'
+    const read = this.#parts.context.journal.read({ host, kinds, since, newestFirst: true })
+    // Where only a person's word was revoked, no proof was.
+    return (
+      read.find((entry) => entry.kind !== 'proof.voided' || entry.data.unproven !== true)?.kind === 'proof.recorded'
+    )
   }
 
   #tell({ plan }: InstanceRecovery, landed: Landed, { instance, hosts: elsewhere, migrations }: Found): void {

@@ -6,7 +6,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
-import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import { requestsOf, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceAction, InstanceActionEvent } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { retryRead } from './retry.ts'
@@ -53,6 +53,7 @@ export function decideLateEvacuation(facts: LandedFacts, isLastLook: boolean): L
   const isUnderWay = beside.some(({ events }) => events.some(isOpenRebuild))
   if (!isLastLook && (isUnderWay || isRebuilding(instance) || taken.includes(null))) return { is: 'wait' }
   const all = new Set([landedOn, ...taken.flatMap((hosts) => hosts ?? [null])])
+  if (all.size === 1) return { is: 'none' }
   const hosts = [...all].filter((host) => host === null || (host !== instance.host && !isProvenDead(host)))
   return hosts.length === 0 ? { is: 'none' } : { is: 'twice', hosts }
 }
@@ -93,12 +94,13 @@ export async function readLanded({ cloud, clock, signal }: Reader, recovery: Ins
   const { plan } = recovery
   try {
     const actions = await retryRead(clock, signal, () => cloud.listActions(plan.instanceId, { signal }))
-    const own = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
-    const others = evacuationsOfOthers(
-      { recovery },
-      since,
-      actions.filter(({ requestId }) => !own.has(requestId)),
-    )
+    const own = new Set([...requestsOf(recovery), ...attempts(recovery).map(orderOf)])
+    const isForeign = ({ action, requestId }: InstanceAction): boolean => action === 'evacuate' && !own.has(requestId)
+    // Newest first. Only what came before ours may be one of ours whose answer was lost.
+    const ownAt = actions.findIndex(({ requestId }) => requestId === landed.requestId)
+    const newer = actions.slice(0, Math.max(ownAt, 0)).filter(isForeign)
+    const older = actions.slice(Math.max(ownAt, 0)).filter(isForeign)
+    const others = [...newer, ...evacuationsOfOthers({ recovery }, since, older)]
     const scene = { run: { cloud, clock }, plan, signal }
     const read: OtherEvacuation[] = []
     for (const { startedAt, requestId } of others) read.push({ startedAt, events: await eventsOf(scene, requestId) })

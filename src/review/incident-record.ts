@@ -93,12 +93,16 @@ export class IncidentRecord {
     else if (entry.kind === 'review.signed-off') this.signOff = reviewNote(entry)
   }
 
-  #takeSpan(instance: InstanceId, { kind, at }: Entry): void {
+  #takeSpan(instance: InstanceId, entry: Entry): void {
+    const { kind, at } = entry
     if (kind === 'plan.made') this.#spans.set(instance, { startedAt: null, endedAt: null })
     else if (kind === 'step.intended') {
       const span = this.span(instance)
       if (span.startedAt === null) this.#spans.set(instance, { ...span, startedAt: at })
-    } else if (kind === 'outcome.recorded') this.#spans.set(instance, { ...this.span(instance), endedAt: at })
+    }
+    // One that is corrected later took no longer for it.
+    else if (entry.kind === 'outcome.recorded' && entry.data.crossed === undefined)
+      this.#spans.set(instance, { ...this.span(instance), endedAt: at })
   }
 }
 

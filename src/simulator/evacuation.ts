@@ -165,12 +165,13 @@ export class Evacuations {
       const { slowMoveMs, losesMove, diesOnceMoved } = host.faults
       const move = (): void => world.save(instance, { host: host.name })
       // The instance first (docs/nova.md §2.4).
-      if (slowMoveMs === 0 && !losesMove) move()
+      const isLate = slowMoveMs > 0
+      if (!isLate && !losesMove) move()
       if (diesOnceMoved) this.life.crash(host.name)
       alive()
       if (migration !== null) world.saveMigration(migration, { status: 'done' })
-      if (slowMoveMs > 0) await sleep(world.clock, slowMoveMs)
-      if (slowMoveMs > 0 && !losesMove) move()
+      if (isLate) await sleep(world.clock, slowMoveMs)
+      if (isLate && !losesMove) move()
       close('Success')
     } catch (thrown) {
       if (thrown instanceof Died) return

@@ -86,7 +86,7 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         break
       case 'outcome.recorded':
         metrics.instances.inc({ outcome: entry.data.outcome, code: entry.data.code })
-        if (incident !== undefined) incident.lastOutcomeAt = entry.at
+        if (incident !== undefined && entry.data.crossed === undefined) incident.lastOutcomeAt = entry.at
         break
       case 'fence.attempt':
         if (entry.data.phase !== 'trying') observeFence(metrics, entry.data)

@@ -80,6 +80,25 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
 }
 
 /**
+ * Whether Placement shows its room on that living host alone. Where it cannot be read, it does not: a guess is not enough to send an order again
+ * that may wait elsewhere. Throws SHUTDOWN alone.
+ */
+export async function hasRoomOnlyOn(scene: StepScene, host: HostName): Promise<boolean> {
+  const { run, plan, signal } = scene
+  try {
+    const hosts = await run.cloud.allocatedHosts(plan.instanceId, { signal })
+    const mayCount = (one: HostName): boolean => one !== run.host && !isLeftover(scene, one)
+    return hosts.includes(host) && hosts.filter(mayCount).every((one) => one === host)
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN') throw error
+    const fields = { incident: run.id, host: run.host, instance: plan.instanceId }
+    run.observer.log?.('warn', 'evacuation.destination_unread', fields, error)
+    return false
+  }
+}
+
+/**
  * A host that an instance was evacuated from, or that died while taking it, keeps its part of the allocation until its nova-compute starts
  * again (docs/nova.md §2.2, §2.5). Taken for where the order went, a living order would be given up, and sent a second time.
  */

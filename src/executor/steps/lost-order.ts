@@ -9,7 +9,7 @@ import { requestsOf, type StepRecord } from '../../domain/incident.ts'
 import type { HostName } from '../../domain/service.ts'
 import { orderedSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
-import { askPlacementEveryMs, destinationOf, suspectOf } from './destination.ts'
+import { askPlacementEveryMs, destinationOf, hasRoomOnlyOn, suspectOf } from './destination.ts'
 import { orderOf } from './evacuation-records.ts'
 import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
@@ -101,12 +101,6 @@ export async function throwIfLost(
   if (isOfChosen && (await wasOvertaken(scene, key, { answeredAt, at: suspect, begunAt: begun.startedAt })))
     throw lost(`${suspect} began it, never claimed the instance, and has carried out what was ordered later`)
   return begun
-}
-
-/** A guess is not enough here: an order that waits elsewhere would be carried out as well. Throws what reading throws. */
-async function hasRoomOnlyOn({ run, plan, signal }: StepScene, host: HostName): Promise<boolean> {
-  const hosts = await retryRead(run.clock, signal, () => run.cloud.allocatedHosts(plan.instanceId, { signal }))
-  return hosts.includes(host) && hosts.every((one) => one === host || one === run.host)
 }
 
 interface KnownOfOrder {
